@@ -1,0 +1,6 @@
+package main
+
+import _ "embed"
+
+//go:embed suffix.txt
+var suffix string

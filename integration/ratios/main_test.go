@@ -1,0 +1,9 @@
+package ratios
+
+import (
+	"testing"
+
+	"github.com/oddeven/oddeven/integration/testfleet"
+)
+
+func TestMain(m *testing.M) { testfleet.Main(m) }

@@ -1,0 +1,112 @@
+package segment_test
+
+import (
+	"bytes"
+	"runtime"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/oddeven/oddeven/integration/clienttest"
+	"github.com/oddeven/oddeven/integration/testfleet"
+	"github.com/oddeven/oddeven/internal/dsn"
+	"github.com/oddeven/oddeven/ticket"
+)
+
+// openCopy opens a client that uses a second copy of a server besides another
+// server, accepted by an operator who is wrong about it where that is needed.
+func openCopy(t testing.TB, twin, other *testfleet.Server) client {
+	t.Helper()
+	cfg := clienttest.Config(t, twin.DSN(), other.DSN())
+	fleet := clienttest.Open(t, cfg)
+	if clienttest.Refused(fleet, 0) {
+		require.NoError(t, ticket.Accept(clienttest.Bounded(t), cfg, dsn.Label(cfg.Servers[0])))
+	}
+	clienttest.UntilUp(t, fleet, 0)
+	return client{openOn(t, fleet, orders, small), fleet}
+}
+
+// The analogue for segments of what package ticket tests with its levelling: a
+// client of the original must not carry to it, as a floor, what the copy issues.
+func TestSecondCopyIsNotFollowedWithTheOriginal(t *testing.T) {
+	servers := newFleet(t, 2)
+	one, two := servers.Servers[0], servers.Servers[1]
+	l := newLedger()
+	original := open(t, small, servers.DSNs()...)
+	l.draw(t, original.Allocator, 500)
+	twin := one.StartCopy(one.Snapshot())
+	l.draw(t, original.Allocator, 500) // after the copy was taken
+	uses := l.start(t, original.Allocator, 8)
+
+	copied := openCopy(t, twin, two)
+	require.Contains(t, byServer(l.draw(t, copied.Allocator, 500)), int64(1), "the copy is in use")
+	uses2 := l.start(t, copied.Allocator, 8)
+	clienttest.Until(t, "the original out", func() bool { return clienttest.Refused(original.fleet, 0) })
+	for _, c := range []client{original, copied} {
+		refills := c.Stats().Refills
+		clienttest.Until(t, "both go on", func() bool { return c.Stats().Refills > refills+200 })
+	}
+	require.Empty(t, uses.end())
+	require.Empty(t, uses2.end())
+	require.Greater(t, rounds(t, two), int64(1_000_000), "the copy's leap was carried to the other server")
+	require.Less(t, rounds(t, one), int64(1_000_000), "and not to the original")
+	l.requireUnique(t)
+}
+
+// A refill that waits for its turn on the original, while its client learns from
+// the other server how far the copy is, must not take that along.
+func TestFloorIsFromBeforeTheServerWasChosen(t *testing.T) {
+	servers := newFleet(t, 2)
+	one, two := servers.Servers[0], servers.Servers[1]
+	cfg := clienttest.Config(t, servers.DSNs()...)
+	cfg.Conns = 1
+	fleet := clienttest.Open(t, cfg)
+	source := newSource(t, fleet)
+	l := newLedger()
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	reserve := func() {
+		r, err := source.Reserve(t.Context(), 0, 10)
+		if err == nil { // else nobody uses it
+			l.note(span{r.First, r.First + (r.Count-1)*stride})
+		}
+	}
+	// Servers take turns: let the next one be the original's.
+	for clienttest.Value(t, two, "SELECT refills FROM sequences") != 1 {
+		reserve()
+	}
+	snapshot := one.Snapshot()
+	tx, err := one.DB().BeginTx(clienttest.Bounded(t), nil)
+	require.NoError(t, err)
+	defer tx.Rollback()
+	_, err = tx.ExecContext(clienttest.Bounded(t), "SELECT * FROM sequences FOR UPDATE")
+	require.NoError(t, err)
+	one.Mark()
+	wg.Go(reserve) // has the connection to the original, and waits for the row
+	clienttest.Until(t, "one under way", func() bool { return len(one.Statements().Matching(isReserve)) > 0 })
+	reserve()      // on the other server
+	wg.Go(reserve) // waits for the connection
+	clienttest.Until(t, "one waits", waitsForAConnection)
+
+	copied := openCopy(t, one.StartCopy(snapshot), two)
+	l.draw(t, copied.Allocator, 100)
+	wg.Go(reserve) // is thrown out by the other server
+	clienttest.Until(t, "the original out", func() bool { return clienttest.Refused(fleet, 0) })
+	for range 4 {
+		reserve()
+	}
+	require.NoError(t, tx.Rollback())
+	wg.Wait()
+	l.draw(t, copied.Allocator, 200)
+	require.Greater(t, rounds(t, two), int64(1_000_000), "the copy's leap was carried to the other server")
+	require.Less(t, rounds(t, one), int64(1_000_000), "and not to the original")
+	l.requireUnique(t)
+}
+
+// waitsForAConnection reports whether a goroutine of this process does. No
+// method tells.
+func waitsForAConnection() bool {
+	stacks := make([]byte, 1<<22)
+	return bytes.Contains(stacks[:runtime.Stack(stacks, true)], []byte("ticket.(*pool).acquire("))
+}

@@ -1,0 +1,34 @@
+package main
+
+import "regexp"
+
+// explanation is why torture can't see what mutants of a kind do. The tests named in
+// their files, in integration/mutants, kill them all the same: `make mutate`.
+type explanation struct {
+	mutants *regexp.Regexp
+	why     string
+}
+
+var explanations = []explanation{
+	{regexp.MustCompile(`^i1-(equal-offsets|other-fleet|same-server-twice)-let-in$`), "every client is given the servers of one fleet, each once: there is nothing to refuse"},
+	{regexp.MustCompile(`^i1-(segment-)?high-water-not-checked$`), "a server that went back is known by its start before it issues anything; this is what would be left if that were missing"},
+	{regexp.MustCompile(`^(i1-residue-not-checked|i1-(increment|offset)-not-proved|i2-autocommit-not-proved)$`), "the driver sets global variables, and every session has its own values; nobody changes a session"},
+	{regexp.MustCompile(`^i3-(create|bump|repair)-`), "the driver makes the sequences, with the product as it is; operators' commands do not run in the clients"},
+	{regexp.MustCompile(`^i3-((remembered-)?stranger|second-copy)-let-in$`), "two copies of a server are never alive at once, which is for an operator to see to; letting one in sooner repeats nothing"},
+	{regexp.MustCompile(`^i3-(damaged-floor-followed|segment-far-.*|not-levelled-counts-as-seen)$`), "nobody writes to the rows by hand, so none is far ahead"},
+	{regexp.MustCompile(`^i3-line-at-own-time$`), "the clocks of servers are those of the host, which are not set"},
+	{regexp.MustCompile(`^i3-(leap-counts-as-use|leap-rolled-back-counts-as-use)$`), "numbers run ahead of their clock line and repeat nothing; a run of minutes says so, under clock line"},
+	{regexp.MustCompile(`^i5-(layout-not-compared|longer-than-parked-for|pace-not-compared|tick-not-compared)$`), "all clients have the layout and the leases of the fleet, and the seconds of servers are ours"},
+	{regexp.MustCompile(`^i5-statefile-(boot-not-compared|inode-not-compared|place-not-compared|of-another-fleet|not-locked|rolled-back)$`), "state files stay where they are, each with one process, on a machine that is not started anew"},
+	{regexp.MustCompile(`^i6-time-bits-wrap$`), "the time bits of a layout last for decades"},
+}
+
+// unseen is why a mutant is not looked for.
+func unseen(name string) (why string, explained bool) {
+	for _, e := range explanations {
+		if e.mutants.MatchString(name) {
+			return e.why, true
+		}
+	}
+	return "", false
+}

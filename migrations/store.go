@@ -1,0 +1,252 @@
+package migrations
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/oddeven/oddeven/internal/mysqlerr"
+	"github.com/oddeven/oddeven/internal/schema"
+	"github.com/oddeven/oddeven/ticket"
+)
+
+const (
+	// Reads the data dictionary; sees only tables the account may see.
+	queryTables = "SELECT TABLE_NAME AS name, TABLE_COMMENT AS comment FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME IN (?)"
+	// A consistent read; 0 for an empty table.
+	queryMaxTicket = "SELECT COALESCE(MAX(`id`), 0) FROM `tickets`"
+	// The live counter: information_schema caches it and lags.
+	queryShowTickets = "SHOW CREATE TABLE `tickets`"
+	// Locks the server's row until the end of the transaction.
+	queryLockServer = "SELECT `gen` FROM `server` WHERE `id` = 1 FOR UPDATE"
+	queryPeers      = "SELECT `identity`, `server_offset`, `gen`, `server_uuid`, `started_at`, `retired_at` FROM `peers`"
+	// Every sequence, tombstones included. A damaged peak must not fail to be read.
+	querySequences = "SELECT `name`, `rounds`, LEAST(`peak`, 2305843009213693951) AS `peak`, `base`, `birth`, `ceiling`, `description`, `deleted_at` FROM `sequences`"
+	queryNumbers   = "SELECT `number` FROM `workers` ORDER BY `number`"
+	// Allocations: anything that says which numbers have been given out.
+	queryUsedSequences = "SELECT COUNT(*) FROM `sequences`"
+	queryUsedWorkers   = "SELECT COUNT(*) FROM `workers` WHERE `until_tick` > 0"
+)
+
+type tableInfo struct {
+	Name    string `db:"name"`
+	Comment string `db:"comment"`
+}
+
+// ourTables returns which tables of the schema are there, and refuses if one
+// that bears such a name is not ours.
+func (m *member) ourTables(ctx context.Context) ([]string, error) {
+	query, args, err := sqlx.In(queryTables, schema.Tables())
+	if err != nil {
+		return nil, fmt.Errorf("build query: %w", err)
+	}
+	var found []tableInfo
+	if err := m.session.db.SelectContext(ctx, &found, query, args...); err != nil {
+		return nil, fmt.Errorf("list tables: %w", err)
+	}
+	var names []string
+	for _, t := range found {
+		if !strings.HasPrefix(t.Comment, schema.CommentPrefix) {
+			return nil, &ticket.ServerError{
+				Server: m.report.Server, Problem: fmt.Sprintf("has a table %q that oddeven did not make", t.Name),
+				Remedy: "Give oddeven a database of its own, or rename that table. A ticket table of Flickr's kind can be taken over from another database: `oddeven migrate adopt DATABASE.TABLE`.",
+				Kind:   ErrForeignTable,
+			}
+		}
+		names = append(names, t.Name)
+	}
+	return names, nil
+}
+
+func (m *member) checkTables(ctx context.Context) error {
+	_, err := m.ourTables(ctx)
+	return err
+}
+
+// autoIncrement finds the next value of a table's counter among the options
+// after its last column; a comment may contain the same words.
+var autoIncrement = regexp.MustCompile(`(?m)^\) ENGINE=\w+ (?:[^']*? )?AUTO_INCREMENT=(\d+)`)
+
+// counterOf returns the next value of the counter that SHOW CREATE TABLE shows, 0 if it shows none.
+func counterOf(definition string) (int64, error) {
+	found := autoIncrement.FindStringSubmatch(definition)
+	if found == nil {
+		return 0, nil
+	}
+	next, err := strconv.ParseInt(found[1], 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("read AUTO_INCREMENT=%s: %w", found[1], err)
+	}
+	return next, nil
+}
+
+// lastTicket is the largest ticket that the server may have issued: the larger
+// of what is in the table and what the counter has passed. 0 if the table does
+// not exist or was never used.
+func (m *member) lastTicket(ctx context.Context) (int64, error) {
+	highest, err := m.committedTicket(ctx)
+	if mysqlerr.IsNoSuchTable(err) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	var name, definition string
+	if err := m.session.db.QueryRowxContext(ctx, queryShowTickets).Scan(&name, &definition); err != nil {
+		return 0, fmt.Errorf("read ticket counter: %w", err)
+	}
+	next, err := counterOf(definition)
+	if err != nil {
+		return 0, err
+	}
+	return max(highest, next-1), nil
+}
+
+// committedTicket is the largest ticket in the table. Only what is committed
+// lasts: a server may forget how far a transaction that was rolled back has
+// moved the counter.
+func (m *member) committedTicket(ctx context.Context) (int64, error) {
+	var highest int64
+	if err := m.session.db.GetContext(ctx, &highest, queryMaxTicket); err != nil {
+		return 0, fmt.Errorf("read highest ticket: %w", err)
+	}
+	return highest, nil
+}
+
+type peerRow struct {
+	Identity   schema.Identity `db:"identity"`
+	Offset     int64           `db:"server_offset"`
+	Gen        int64           `db:"gen"`
+	ServerUUID string          `db:"server_uuid"`
+	StartedAt  int64           `db:"started_at"`
+	RetiredAt  sql.NullTime    `db:"retired_at"`
+}
+
+func (m *member) peers(ctx context.Context) ([]peerRow, error) {
+	var rows []peerRow
+	if err := m.session.db.SelectContext(ctx, &rows, queryPeers); err != nil && !mysqlerr.IsNoSuchTable(err) {
+		return nil, fmt.Errorf("read peers' records: %w", err)
+	}
+	return rows, nil
+}
+
+type sequenceRow struct {
+	Name        []byte       `db:"name"`
+	Rounds      int64        `db:"rounds"`
+	Peak        int64        `db:"peak"` // most rounds used in an hour
+	Base        int64        `db:"base"`
+	Birth       int64        `db:"birth"`
+	Ceiling     int64        `db:"ceiling"`
+	Description string       `db:"description"`
+	DeletedAt   sql.NullTime `db:"deleted_at"`
+}
+
+// newer reports whether a server has missed a change if it has the other row: a
+// later birth is newer, and of one birth the tombstone.
+func (r sequenceRow) newer(than sequenceRow) bool {
+	if r.Birth != than.Birth {
+		return r.Birth > than.Birth
+	}
+	return r.DeletedAt.Valid && !than.DeletedAt.Valid
+}
+
+func (r sequenceRow) line(class schema.Class) schema.ClockLine {
+	return schema.ClockLine{Base: r.Base, Birth: r.Birth, Last: class.LastRound(r.Ceiling)}
+}
+
+func (m *member) sequences(ctx context.Context) ([]sequenceRow, error) {
+	var rows []sequenceRow
+	if err := m.session.db.SelectContext(ctx, &rows, querySequences); err != nil && !mysqlerr.IsNoSuchTable(err) {
+		return nil, fmt.Errorf("read sequences: %w", err)
+	}
+	return rows, nil
+}
+
+// missingWorkers are the numbers of the server's class, below total, without a row.
+func (m *member) missingWorkers(ctx context.Context, class schema.Class, total int64) ([]int64, error) {
+	var have []int64
+	if err := m.session.db.SelectContext(ctx, &have, queryNumbers); err != nil {
+		return nil, fmt.Errorf("list worker numbers: %w", err)
+	}
+	var missing []int64
+	for _, n := range workerNumbers(class, total) {
+		if _, found := slices.BinarySearch(have, n); !found {
+			missing = append(missing, n)
+		}
+	}
+	return missing, nil
+}
+
+// workerNumbers are the numbers from 0 to total−1 that are congruent to the offset.
+func workerNumbers(class schema.Class, total int64) []int64 {
+	var numbers []int64
+	for n := class.Offset % class.Increment; n < total; n += class.Increment {
+		numbers = append(numbers, n)
+	}
+	return numbers
+}
+
+// allocations says in words which tables hold allocations.
+func (m *member) allocations(ctx context.Context) (map[string]string, error) {
+	used := map[string]string{}
+	last, err := m.lastTicket(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if last > 0 {
+		used["tickets"] = fmt.Sprintf("tickets up to %d", last)
+	}
+	for table, count := range map[string]struct{ query, what string }{
+		"sequences": {queryUsedSequences, "sequences"},
+		"workers":   {queryUsedWorkers, "worker numbers leased or parked"},
+	} {
+		var n int64
+		err := m.session.db.GetContext(ctx, &n, count.query)
+		if mysqlerr.IsNoSuchTable(err) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("count %s: %w", count.what, err)
+		}
+		if n > 0 {
+			used[table] = fmt.Sprintf("%d %s", n, count.what)
+		}
+	}
+	return used, nil
+}
+
+// transact runs f in a transaction. A transaction whose COMMIT was not
+// confirmed is an error; running the command again finds out.
+func (m *member) transact(ctx context.Context, f func(*sqlx.Tx) error) (err error) {
+	tx, err := m.session.db.BeginTxx(ctx, nil)
+	if err != nil {
+		return fmt.Errorf("begin: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			rollbackErr := tx.Rollback()
+			if errors.Is(rollbackErr, sql.ErrTxDone) {
+				rollbackErr = nil
+			}
+			err = errors.Join(err, rollbackErr)
+		}
+	}()
+	if err = f(tx); err != nil {
+		return err
+	}
+	if err = tx.Commit(); err != nil {
+		return fmt.Errorf("commit: %w", err)
+	}
+	return nil
+}
+
+// utc is a server's Unix time for a DATETIME column.
+func utc(unix int64) time.Time { return time.Unix(unix, 0).UTC() }

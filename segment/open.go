@@ -1,0 +1,50 @@
+package segment
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	"github.com/oddeven/oddeven/internal/sequence"
+	"github.com/oddeven/oddeven/ticket"
+)
+
+// Open makes an Allocator of a sequence of a fleet and reserves a first segment.
+// It reads the sequence on every server that answers; one is enough. Of a server
+// that does not answer it is then not known how far it is: its own row and, if it
+// has forgotten, its fence see to it that it repeats nothing, and IDs from it may
+// be below others at first.
+//
+// The Allocator uses the fleet and does not own it: close the Allocator first.
+// ctx bounds the opening only. Errors: a *ticket.ConfigError for a bad name or
+// configuration, an *UnknownSequenceError (ErrUnknownSequence), ErrExhausted,
+// ctx's own, ticket.ErrClosed, or ticket.ErrUnavailable with one
+// *ticket.ServerError per server.
+func Open(ctx context.Context, fleet *ticket.Fleet, name string, cfg Config) (*Allocator, error) {
+	if err := sequence.CheckName(name); err != nil {
+		return nil, err
+	}
+	log := cfg.Logger
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	source := &fleetSource{fleet: fleet, name: name, log: log}
+	a, err := New(ctx, source, cfg)
+	if !cfg.Create || !errors.Is(err, ErrUnknownSequence) || errors.Is(err, errDeleted) {
+		return a, err
+	}
+	if err := create(ctx, fleet, name); err != nil {
+		return nil, err
+	}
+	return New(ctx, source, cfg)
+}
+
+// create creates the sequence on every server. Another client may be doing the
+// same.
+func create(ctx context.Context, fleet *ticket.Fleet, name string) error {
+	_, err := sequence.Create(ctx, fleet, sequence.Spec{Name: name})
+	if errors.Is(err, sequence.ErrExists) {
+		return nil
+	}
+	return err
+}
