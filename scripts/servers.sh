@@ -79,7 +79,7 @@ install_quietly() {
     trap 'restore_policy; exit 130' INT TERM HUP
     printf '#!/bin/sh\nexit 101\n' | $sudo sh -c "cat >$policy && chmod 755 $policy"
     status=0
-    $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$1" >&2 || status=$?
+    $sudo env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=120 install -y -qq --no-install-recommends "$1" >&2 || status=$?
     restore_policy
     trap - INT TERM HUP
     if [ $status != 0 ]; then

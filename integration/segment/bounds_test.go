@@ -24,24 +24,22 @@ func TestCeilingIsReachedExactlyAndNeverPassed(t *testing.T) {
 			createAs(t, servers.DSNs(), sequence.Spec{Name: orders, Ceiling: ceiling})
 			l := newLedger()
 			var err error
-			for err == nil {
-				c := open(t, segment.Config{MinStep: 7, MaxStep: 7}, servers.DSNs()...)
-				var id int64
+			for err == nil { // one client after the other; the last finds nothing left, when it opens or later
+				fleet := clienttest.Open(t, clienttest.Config(t, servers.DSNs()...))
+				var a *segment.Allocator
+				if a, err = segment.Open(clienttest.Bounded(t), fleet, orders, segment.Config{MinStep: 7, MaxStep: 7}); err != nil {
+					break
+				}
+				require.Equal(t, int64(ceiling), a.Stats().Ceiling)
 				for range 10 {
-					if id, err = c.Next(clienttest.Bounded(t)); err != nil {
+					var id int64
+					if id, err = a.Next(clienttest.Bounded(t)); err != nil {
 						break
 					}
 					require.LessOrEqual(t, id, int64(ceiling))
-					l.rising(t, c.Allocator, []int64{id})
+					l.rising(t, a, []int64{id})
 				}
-				if err != nil {
-					break
-				}
-				require.Equal(t, int64(ceiling), c.Stats().Ceiling)
-				c.close(t)
-				if id > ceiling-20*stride {
-					_, err = segment.Open(clienttest.Bounded(t), clienttest.Open(t, clienttest.Config(t, servers.DSNs()...)), orders, segment.Config{MinStep: 7, MaxStep: 7})
-				}
+				client{a, fleet}.close(t)
 			}
 			require.ErrorIs(t, err, segment.ErrExhausted)
 			require.NotErrorIs(t, err, ticket.ErrUnavailable)

@@ -59,6 +59,34 @@ func TestDeadServerSeesOnlyProbesAfterItsFirstFailure(t *testing.T) {
 	l.requireUnique(t)
 }
 
+// Segments and leases go through Do, which has no lane.
+func TestDoPassesOverADeadServer(t *testing.T) {
+	t.Parallel()
+	servers := clienttest.New(t, 2)
+	fleet := clienttest.Open(t, clienttest.Config(t, servers.DSNs()...))
+	do := func(n int) {
+		for range n {
+			require.NoError(t, fleet.Do(clienttest.Bounded(t), func(ctx context.Context, c *ticket.Conn) error {
+				_, _, err := c.Exec(ctx, "DO 1")
+				return err
+			}))
+		}
+	}
+	do(10)
+	servers.Servers[1].SetReadOnly(true)
+	l := &ledger{}
+	l.draw(t, fleet, 10)
+	require.NotEqual(t, ticket.StateUp, clienttest.State(fleet, 1))
+	before := fleet.Stats().Servers[1].Connections
+	do(1000)
+	require.Less(t, fleet.Stats().Servers[1].Connections-before, int64(200), "probes only")
+	servers.Servers[1].SetReadOnly(false)
+	clienttest.UntilUp(t, fleet, 1)
+	servers.Servers[1].Mark()
+	do(10)
+	require.Len(t, servers.Servers[1].Statements().Matching(func(q string) bool { return q == "DO 1" }), 5, "takes its share again")
+}
+
 func TestFrozenServerCostsOneTimeoutAndIsUsedAgain(t *testing.T) {
 	servers := clienttest.New(t, 2)
 	cfg := clienttest.Config(t, servers.DSNs()...)

@@ -36,7 +36,8 @@ type client struct {
 	issued  int64 // by the processes before
 	wanted  bool  // that it runs: if it ends, something is wrong
 	freezes []span
-	step    int64 // of its clock
+	began   map[string]time.Time // by process, all there were
+	step    int64                // of its clock
 }
 
 // span is a time in which a process was frozen.
@@ -46,7 +47,7 @@ type span struct {
 }
 
 func (r *run) newClient(number int) *client {
-	return &client{number: number, run: r, use: make(chan struct{}, 1)}
+	return &client{number: number, run: r, use: make(chan struct{}, 1), began: map[string]time.Time{}}
 }
 
 // start starts the process anew.
@@ -85,6 +86,7 @@ func (c *client) start() error {
 		return fmt.Errorf("order to client %s: %w", c.process, err)
 	}
 	c.issued += c.last.IDs
+	c.began[c.process] = time.Now()
 	c.cmd, c.input, c.since, c.last, c.frozen, c.first, c.wanted = cmd, input, time.Now(), order.Status{}, false, false, true
 	return nil
 }
@@ -207,6 +209,14 @@ func (c *client) issues() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.first
+}
+
+// startedWithin reports whether a process was started no more than d before a moment.
+func (c *client) startedWithin(d time.Duration, process string, moment time.Time) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	began, mine := c.began[process]
+	return mine && moment.Sub(began) <= d
 }
 
 // total is how many IDs it has said that it issued.

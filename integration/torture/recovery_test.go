@@ -58,10 +58,17 @@ func TestCallsMayFailWhileEveryServerIsAffected(t *testing.T) {
 	}
 	facade, tickets := call(order.JobFacade, "no IDs", true), call(order.JobTicket, "no server", false)
 	require.False(t, r.allowed(tickets))
-	require.True(t, r.allowed(facade), "there is no worker to fall back on")
+	require.False(t, r.allowed(facade), "every server is in order, and it has had time to find a worker")
+	newborn := r.newClient(0)
+	newborn.began["c1.1"] = now.Add(-time.Second)
+	r.clients = []*client{newborn}
+	require.True(t, r.allowed(facade), "it has just begun")
+	newborn.began["c1.1"] = now.Add(-time.Minute)
+	require.False(t, r.allowed(facade))
 	w, err := r.health.failed(0, "server-kill", "")
 	require.NoError(t, err)
 	require.False(t, r.allowed(tickets), "the other server is in order")
+	require.True(t, r.allowed(facade), "its worker may have been on the server that is not")
 	require.False(t, r.allowed(call(order.JobFacade, "no IDs", false)))
 	_, err = r.health.failed(1, "net-cut", "")
 	require.NoError(t, err)

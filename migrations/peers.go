@@ -1,0 +1,80 @@
+package migrations
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/oddeven/oddeven/internal/schema"
+)
+
+// retire notes in m's records that the servers of the retired offsets are dead.
+// A client that still uses one of them is thrown out here, reads that, and
+// leaves it alone.
+func (c *crew) retire(ctx context.Context, m *member) error {
+	if m.row == nil || c.cfg.DryRun || len(c.cfg.Retired) == 0 {
+		return nil
+	}
+	have, now, err := m.records(ctx)
+	if err != nil {
+		return err
+	}
+	var statements []stmt
+	for _, p := range have {
+		if !p.RetiredAt.Valid && slices.Contains(c.cfg.Retired, p.Offset) && !c.has(p.Identity) {
+			m.report.Done = append(m.report.Done, fmt.Sprintf("retire server %s of offset %d", p.Identity, p.Offset))
+			statements = append(statements, retirePeer(p.Identity, now))
+		}
+	}
+	if len(statements) == 0 {
+		return nil
+	}
+	if err := c.perform(ctx, m, append(statements, raiseGen(m.row.Gen)...)); err != nil {
+		return err
+	}
+	m.row.Gen++
+	return nil
+}
+
+// recordPeers writes servers that m does not know into its records. What it knows
+// of a server is left to the clients to renew: they throw out whoever uses m when
+// they tell it of a new start of another one, and must not find that known.
+func (c *crew) recordPeers(ctx context.Context, m *member) error {
+	if m.row == nil || c.cfg.DryRun {
+		return nil
+	}
+	have, now, err := m.records(ctx)
+	if err != nil {
+		return err
+	}
+	var statements []stmt
+	for _, other := range c.members {
+		if other == m || other.row == nil || other.row.Fleet != m.row.Fleet || other.row.Identity == m.row.Identity {
+			continue
+		}
+		if !slices.ContainsFunc(have, func(p peerRow) bool { return p.Identity == other.row.Identity }) {
+			statements = append(statements, recordPeer(*other.row, now))
+		}
+	}
+	before := m.report.State
+	if err := c.perform(ctx, m, statements); err != nil {
+		return err
+	}
+	m.report.State = before // records alone are nothing to report
+	return nil
+}
+
+// has reports whether a server of that identity is in the crew.
+func (c *crew) has(identity schema.Identity) bool {
+	return slices.ContainsFunc(c.members, func(m *member) bool { return m.row != nil && m.row.Identity == identity })
+}
+
+// records are the servers that m knows of, and m's time.
+func (m *member) records(ctx context.Context) ([]peerRow, int64, error) {
+	have, err := m.peers(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	now, err := m.serverTime(ctx)
+	return have, now, err
+}
