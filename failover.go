@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/oddeven/oddeven/internal/pause"
 	"github.com/oddeven/oddeven/segment"
 	"github.com/oddeven/oddeven/ticket"
 )
@@ -129,7 +130,7 @@ func (g *Generator) fromSegments(ctx context.Context, a *segment.Allocator, vs [
 			return err
 		case watched.Err() != nil:
 			return context.Cause(watched)
-		case g.client.allDown() || !pause(watched, betweenTries):
+		case g.client.allDown() || !pause.For(watched, betweenTries):
 			return err
 		}
 	}

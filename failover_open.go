@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/oddeven/oddeven/internal/pause"
 	"github.com/oddeven/oddeven/segment"
 	"github.com/oddeven/oddeven/snowflake"
 	"github.com/oddeven/oddeven/ticket"
@@ -68,7 +69,7 @@ func (c *Client) connectLater() {
 		if c.notReached(err) && !isOutage(err) && c.ctx.Err() == nil {
 			c.cfg.Logger.Error("oddeven: the fleet can't be used", "error", err)
 		}
-		if !pause(c.ctx, b.next(maxBackoff)) {
+		if !pause.For(c.ctx, b.next(maxBackoff)) {
 			return
 		}
 	}
@@ -150,7 +151,7 @@ func (g *Generator) openLater() {
 			return
 		}
 		g.notOpened(err)
-		if !pause(c.ctx, b.next(maxBackoff)) {
+		if !pause.For(c.ctx, b.next(maxBackoff)) {
 			return
 		}
 	}

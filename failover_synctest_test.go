@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/oddeven/oddeven/internal/pause"
 	"github.com/oddeven/oddeven/internal/schema"
 	"github.com/oddeven/oddeven/segment"
 )
@@ -62,7 +63,7 @@ type slow struct {
 }
 
 func (s *slow) Reserve(ctx context.Context, floor, count int64) (segment.Range, error) {
-	if !pause(ctx, s.after) {
+	if !pause.For(ctx, s.after) {
 		return segment.Range{}, ctx.Err()
 	}
 	return s.Memory.Reserve(ctx, floor, count)

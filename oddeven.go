@@ -5,7 +5,6 @@ import (
 	"errors"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/oddeven/oddeven/ticket"
 )
@@ -180,18 +179,6 @@ func (c *Client) allDown() bool {
 		}
 	}
 	return true
-}
-
-// pause waits; it reports false when ctx ended first.
-func pause(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return ctx.Err() == nil
-	case <-ctx.Done():
-		return false
-	}
 }
 
 // Close ends the Client: calls that wait get ErrClosed, every goroutine is joined,

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/oddeven/oddeven/internal/pause"
 	"github.com/oddeven/oddeven/segment"
 	"github.com/oddeven/oddeven/snowflake"
 	"github.com/oddeven/oddeven/ticket"
@@ -95,7 +96,7 @@ func (c *Client) Ready(ctx context.Context) error {
 		if len(missing) == 0 {
 			return nil
 		}
-		if !pause(ctx, readyLook) {
+		if !pause.For(ctx, readyLook) {
 			return &NotReadyError{Missing: missing, Err: ctx.Err()}
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"regexp"
-	"strconv"
 	"strings"
 
 	"github.com/oddeven/oddeven/internal/mysqlerr"
@@ -182,10 +181,7 @@ func (a *adoption) measure(ctx context.Context, m *member) error {
 	if err != nil {
 		return err
 	}
-	next, err := counterOf(definition)
-	if errors.Is(err, strconv.ErrRange) {
-		next, err = math.MaxInt64, nil // checkRoom refuses it
-	}
+	next, err := schema.Counter(definition)
 	if err != nil {
 		return err
 	}
@@ -194,7 +190,7 @@ func (a *adoption) measure(ctx context.Context, m *member) error {
 	if err := m.session.db.GetContext(ctx, &highest, query); err != nil {
 		return fmt.Errorf("read highest value of %s: %w", a.source[m], err)
 	}
-	a.top = max(a.top, highest.Int64, next-1)
+	a.top = max(a.top, highest.Int64, int64(min(next, math.MaxInt64))-1) // checkRoom refuses what is too large
 	return nil
 }
 

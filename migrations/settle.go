@@ -280,7 +280,7 @@ func (c *crew) create(ctx context.Context, m *member, p *past) error {
 	if !p.virgin {
 		free = row.Tick((now+1)*1000 + row.LongestLeaseMS)
 	}
-	statements = append(statements, insertWorkers(workerNumbers(row.Class(), layout.MaxWorker()+1), row.Gen, free)...)
+	statements = append(statements, insertWorkers(row.Class().Workers(layout.MaxWorker()+1), row.Gen, free)...)
 
 	m.report.Done = append(m.report.Done, fmt.Sprintf("join the fleet as offset %d of %d", row.Offset, row.Increment))
 	if err := c.perform(ctx, m, statements); err != nil {

@@ -5,9 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -71,23 +69,6 @@ func (m *member) checkTables(ctx context.Context) error {
 	return err
 }
 
-// autoIncrement finds the next value of a table's counter among the options
-// after its last column; a comment may contain the same words.
-var autoIncrement = regexp.MustCompile(`(?m)^\) ENGINE=\w+ (?:[^']*? )?AUTO_INCREMENT=(\d+)`)
-
-// counterOf returns the next value of the counter that SHOW CREATE TABLE shows, 0 if it shows none.
-func counterOf(definition string) (int64, error) {
-	found := autoIncrement.FindStringSubmatch(definition)
-	if found == nil {
-		return 0, nil
-	}
-	next, err := strconv.ParseInt(found[1], 10, 64)
-	if err != nil {
-		return 0, fmt.Errorf("read AUTO_INCREMENT=%s: %w", found[1], err)
-	}
-	return next, nil
-}
-
 // lastTicket is the largest ticket that the server may have issued: the larger
 // of what is in the table and what the counter has passed. 0 if the table does
 // not exist or was never used.
@@ -103,11 +84,8 @@ func (m *member) lastTicket(ctx context.Context) (int64, error) {
 	if err := m.session.db.QueryRowxContext(ctx, queryShowTickets).Scan(&name, &definition); err != nil {
 		return 0, fmt.Errorf("read ticket counter: %w", err)
 	}
-	next, err := counterOf(definition)
-	if err != nil {
-		return 0, err
-	}
-	return max(highest, next-1), nil
+	passed, err := schema.Passed(definition)
+	return max(highest, passed), err
 }
 
 // committedTicket is the largest ticket in the table. Only what is committed
@@ -177,21 +155,12 @@ func (m *member) missingWorkers(ctx context.Context, class schema.Class, total i
 		return nil, fmt.Errorf("list worker numbers: %w", err)
 	}
 	var missing []int64
-	for _, n := range workerNumbers(class, total) {
+	for _, n := range class.Workers(total) {
 		if _, found := slices.BinarySearch(have, n); !found {
 			missing = append(missing, n)
 		}
 	}
 	return missing, nil
-}
-
-// workerNumbers are the numbers from 0 to total−1 that are congruent to the offset.
-func workerNumbers(class schema.Class, total int64) []int64 {
-	var numbers []int64
-	for n := class.Offset % class.Increment; n < total; n += class.Increment {
-		numbers = append(numbers, n)
-	}
-	return numbers
 }
 
 // allocations says in words which tables hold allocations.

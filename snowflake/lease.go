@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"sync"
 	"time"
+
+	"github.com/oddeven/oddeven/internal/pause"
 )
 
 const (
@@ -124,7 +126,7 @@ func (l *lease) keep(now bool) {
 		case backoff > 0:
 			wait = backoff/2 + rand.N(backoff/2+1)
 		}
-		if !pause(l.ctx, wait) || l.stopped() != nil {
+		if !pause.For(l.ctx, wait) || l.stopped() != nil {
 			return
 		}
 		err := l.renew()
@@ -136,18 +138,6 @@ func (l *lease) keep(now bool) {
 		default:
 			backoff = min(max(minBackoff, 2*backoff), l.longestBackoff())
 		}
-	}
-}
-
-// pause waits; it reports false when ctx ended first.
-func pause(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return ctx.Err() == nil
-	case <-ctx.Done():
-		return false
 	}
 }
 

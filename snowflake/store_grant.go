@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/oddeven/oddeven/internal/mysqlerr"
+	"github.com/oddeven/oddeven/internal/schema"
 	"github.com/oddeven/oddeven/ticket"
 )
 
@@ -185,12 +186,14 @@ func (g *granting) candidates(ctx context.Context, c *ticket.Conn, terms rowTerm
 			break
 		}
 	}
+	offset, increment := c.Class()
+	owner := schema.Class{Offset: offset, Increment: increment}
 	for _, row := range rows {
 		read.ms = row.Now
 		if row.Gen != c.Gen() {
 			return nil, read, c.Changed()
 		}
-		if offset, increment := c.Class(); row.Number%increment != offset%increment || row.Number > terms.layout.MaxWorker() {
+		if !owner.OwnsWorker(row.Number) || row.Number > terms.layout.MaxWorker() {
 			return nil, read, &ticket.ServerError{Problem: fmt.Sprintf("has worker number %d, which is not its own", row.Number),
 				Remedy: "Somebody changed the table workers by hand; restore it."}
 		}

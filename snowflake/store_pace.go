@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/oddeven/oddeven/internal/pause"
 	"github.com/oddeven/oddeven/ticket"
 )
 
@@ -26,14 +27,10 @@ type reading struct {
 
 // paceApart waits until a second reading says enough.
 func paceApart(ctx context.Context, first reading) error {
-	timer := time.NewTimer(paceOver - time.Since(first.received))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
+	if !pause.For(ctx, paceOver-time.Since(first.received)) {
 		return ctx.Err()
 	}
+	return nil
 }
 
 // checkPace refuses a server whose second grossly differs from ours: what a

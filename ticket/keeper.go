@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/oddeven/oddeven/internal/mysqlerr"
+	"github.com/oddeven/oddeven/internal/pause"
 	"github.com/oddeven/oddeven/internal/schema"
 )
 
@@ -43,7 +44,7 @@ func (f *Fleet) keep(s *server) {
 			return
 		case <-s.wake:
 		}
-		if s.is(StateDown) && !sleep(f.ctx, s.patience()) {
+		if s.is(StateDown) && !pause.For(f.ctx, s.patience()) {
 			return
 		}
 	}
@@ -69,18 +70,6 @@ func (s *server) rest(ctx context.Context, d time.Duration) bool {
 	case <-timer.C:
 		return true
 	case <-s.wake:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
-// sleep waits; it reports false when ctx ended first.
-func sleep(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
 		return true
 	case <-ctx.Done():
 		return false
@@ -153,7 +142,7 @@ func (f *Fleet) verify(ctx context.Context, s *server, accepted bool) (schema.Se
 	own, err := s.survey(ctx, c)
 	// In the second of its start an incarnation cannot be told from one more
 	// restart within the same second.
-	for err == nil && own.incarnation.Now <= own.incarnation.StartedAt && sleep(ctx, justStarted) {
+	for err == nil && own.incarnation.Now <= own.incarnation.StartedAt && pause.For(ctx, justStarted) {
 		own, err = s.survey(ctx, c)
 	}
 	if err == nil {

@@ -3,8 +3,6 @@ package ticket
 import (
 	"context"
 	"fmt"
-	"regexp"
-	"strconv"
 
 	"github.com/jmoiron/sqlx"
 
@@ -59,9 +57,6 @@ func take(ctx context.Context, c *Conn) (*survey, error) {
 	return s, nil
 }
 
-// autoIncrement finds the next value of a table's counter in its definition.
-var autoIncrement = regexp.MustCompile(`(?m)^\) ENGINE=\w+ (?:[^']*? )?AUTO_INCREMENT=(\d+)`)
-
 // readTickets returns the highest ID that is committed, and the larger of it and
 // the last one that the counter has passed: the largest that may be issued. A
 // statement that is rolled back leaves the counter where it was moved to.
@@ -73,15 +68,11 @@ func readTickets(ctx context.Context, q sqlx.QueryerContext) (highest, top int64
 	if err := q.QueryRowxContext(ctx, queryShowTickets).Scan(&table, &definition); err != nil {
 		return 0, 0, fmt.Errorf("read ticket counter: %w", err)
 	}
-	found := autoIncrement.FindStringSubmatch(definition)
-	if found == nil {
-		return highest, highest, nil
-	}
-	next, err := strconv.ParseInt(found[1], 10, 64)
+	passed, err := schema.Passed(definition)
 	if err != nil {
-		return 0, 0, fmt.Errorf("read ticket counter %s: %w", found[1], err)
+		return 0, 0, fmt.Errorf("read ticket counter: %w", err)
 	}
-	return highest, max(highest, next-1), nil
+	return highest, max(highest, passed), nil
 }
 
 // about returns the newest record of a server among what its peers say; it

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/oddeven/oddeven"
+	"github.com/oddeven/oddeven/internal/pause"
 	"github.com/oddeven/oddeven/internal/schema"
 	"github.com/oddeven/oddeven/segment"
 	"github.com/oddeven/oddeven/snowflake"
@@ -176,7 +177,7 @@ func (w *watch) note(began, ended time.Time, id oddeven.ID, err error) {
 
 // direct cuts off and restores. The error says what did not come.
 func (w *watch) direct(ctx context.Context, g *gate, p passage, outage time.Duration) error {
-	if !pause(ctx, settling) {
+	if !pause.For(ctx, settling) {
 		return ctx.Err()
 	}
 	w.mu.Lock()
@@ -187,7 +188,7 @@ func (w *watch) direct(ctx context.Context, g *gate, p passage, outage time.Dura
 	if err := await(ctx, w.worker, awaitWorker); err != nil {
 		return fmt.Errorf("no ID of the worker after the servers were cut off: %w", err)
 	}
-	if !pause(ctx, outage-time.Since(cut)) {
+	if !pause.For(ctx, outage-time.Since(cut)) {
 		return ctx.Err()
 	}
 	w.mu.Lock()

@@ -5,6 +5,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/oddeven/oddeven/internal/pause"
 )
 
 // afterFailure is how long a caller rests whose call has failed.
@@ -52,7 +54,7 @@ func (c *caller) note(ctx context.Context, began time.Time, id int64, err error)
 		if c.err == nil {
 			c.err = err
 		}
-		pause(ctx, afterFailure)
+		pause.For(ctx, afterFailure)
 	}
 }
 
@@ -100,17 +102,5 @@ func each(call func(context.Context) (int64, error)) func(context.Context, *call
 			id, err := call(ctx)
 			c.note(ctx, began, id, err)
 		}
-	}
-}
-
-// pause waits; it reports false when ctx ended first.
-func pause(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return ctx.Err() == nil
-	case <-ctx.Done():
-		return false
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/oddeven/oddeven/internal/pause"
 	"github.com/oddeven/oddeven/snowflake"
 )
 
@@ -54,7 +55,7 @@ func (r *runner) bursts(ctx context.Context, w *snowflake.Worker) {
 	var took time.Duration
 	began := time.Now()
 	until := began.Add(r.cfg.Duration)
-	for tries := 0; (time.Now().Before(until) || m.Count == 0 && tries < mostBursts) && pause(ctx, rest); tries++ {
+	for tries := 0; (time.Now().Before(until) || m.Count == 0 && tries < mostBursts) && pause.For(ctx, rest); tries++ {
 		drawing := time.Now()
 		n := 0
 		for n < len(ids) {

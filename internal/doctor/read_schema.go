@@ -128,9 +128,7 @@ func (r *reader) readWorkers(ctx context.Context, f *facts) error {
 	}
 	total, class := layout.MaxWorker()+1, f.row.Class()
 	first := class.Offset % class.Increment
-	if first < total {
-		f.workers.want = (total-1-first)/class.Increment + 1
-	}
+	f.workers.want = int64(len(class.Workers(total)))
 	return refused(r.conn.GetContext(ctx, &f.workers, queryWorkers, class.Increment, first, total), &f.workersErr)
 }
 

@@ -81,22 +81,6 @@ func TestNumbers(t *testing.T) {
 	require.True(t, negative)
 }
 
-func TestCounterIsFoundAmongTheOptions(t *testing.T) {
-	t.Parallel()
-	for definition, want := range map[string]string{
-		"CREATE TABLE `t` (\n  `id` int COMMENT ') ENGINE=X AUTO_INCREMENT=7'\n) ENGINE=InnoDB AUTO_INCREMENT=12 DEFAULT CHARSET=utf8mb4": "12",
-		"CREATE TABLE `t` (\n  `id` int\n) ENGINE=MyISAM AUTO_INCREMENT=18446744073709551615":                                             "18446744073709551615",
-		"CREATE TABLE `t` (\n  `id` int\n) ENGINE=InnoDB DEFAULT CHARSET=latin1 COMMENT=' AUTO_INCREMENT=7'":                              "",
-	} {
-		found := autoIncrement.FindStringSubmatch(definition)
-		if want == "" {
-			require.Nil(t, found)
-			continue
-		}
-		require.Equal(t, want, found[1])
-	}
-}
-
 func TestShellNames(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, "leaf-segment-test", shellName("leaf-segment-test"))

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
-	"strconv"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
@@ -140,25 +138,13 @@ func (s *source) maximum(ctx context.Context, t table, column string) (sql.NullS
 	return text, nil
 }
 
-// autoIncrement finds the next value of a counter among the options after the
-// last column; a comment may contain the same words.
-var autoIncrement = regexp.MustCompile(`(?m)^\) ENGINE=\w+ (?:[^']*? )?AUTO_INCREMENT=(\d+)`)
-
 // counter is the next value of the table's counter, 0 if none is shown.
 func (s *source) counter(ctx context.Context, t table) (uint64, error) {
 	var name, definition string
 	if err := s.conn.QueryRowxContext(ctx, queryShowCreate+t.quoted()).Scan(&name, &definition); err != nil {
 		return 0, fmt.Errorf("show table %s: %w", t.name, err)
 	}
-	found := autoIncrement.FindStringSubmatch(definition)
-	if found == nil {
-		return 0, nil
-	}
-	next, err := strconv.ParseUint(found[1], 10, 64)
-	if err != nil {
-		return 0, fmt.Errorf("read AUTO_INCREMENT=%s: %w", found[1], err)
-	}
-	return next, nil
+	return schema.Counter(definition)
 }
 
 // shardBits reads how many of the lowest bits of an ID name a shard.

@@ -75,6 +75,21 @@ func (c Class) Round(id int64) int64 {
 // below ceiling, so that it is the same on each server.
 func (c Class) LastRound(ceiling int64) int64 { return ceiling/c.Increment - 1 }
 
+// OwnsWorker reports whether a worker number is one of the server's; unlike IDs they
+// begin with 0.
+func (c Class) OwnsWorker(number int64) bool {
+	return number >= 0 && (number-c.Offset)%c.Increment == 0
+}
+
+// Workers are the server's worker numbers from 0 to total−1, rising.
+func (c Class) Workers(total int64) []int64 {
+	var numbers []int64
+	for n := c.Offset % c.Increment; n < total; n += c.Increment {
+		numbers = append(numbers, n)
+	}
+	return numbers
+}
+
 // ClockLine is the round that a leap must reach at a server time: base plus
 // (now + 1 hour − birth) at the rate that uses up the space below the ceiling
 // in a hundred years. It lies above everything issued, as long as the sequence

@@ -8,6 +8,7 @@ import (
 
 	"github.com/oddeven/oddeven/integration/torture/ledger"
 	"github.com/oddeven/oddeven/integration/torture/order"
+	"github.com/oddeven/oddeven/internal/pause"
 	"github.com/oddeven/oddeven/segment"
 	"github.com/oddeven/oddeven/ticket"
 )
@@ -42,7 +43,7 @@ func (p *process) loop(ctx context.Context, j order.Job, st stream, fill fillFun
 			flushed = time.Now()
 		}
 		if wait > 0 {
-			pause(ctx, wait)
+			pause.For(ctx, wait)
 		}
 	}
 	return st.Flush()

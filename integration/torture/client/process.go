@@ -17,6 +17,7 @@ import (
 	"github.com/oddeven/oddeven"
 	"github.com/oddeven/oddeven/integration/torture/ledger"
 	"github.com/oddeven/oddeven/integration/torture/order"
+	"github.com/oddeven/oddeven/internal/pause"
 	"github.com/oddeven/oddeven/ticket"
 )
 
@@ -158,21 +159,9 @@ func open[T any](ctx context.Context, p *process, source string, do func(context
 		if err == nil {
 			return opened, true
 		}
-		if !pause(ctx, again) {
+		if !pause.For(ctx, again) {
 			return opened, false
 		}
-	}
-}
-
-// pause waits; false when ctx ended first.
-func pause(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return ctx.Err() == nil
-	case <-ctx.Done():
-		return false
 	}
 }
 
