@@ -83,7 +83,8 @@ func (g *Generator) try(ctx context.Context, vs []int64) (Plane, error) {
 // isFinal reports whether an Allocator returned what a worker should not make up
 // for: the servers did answer.
 func isFinal(err error) bool {
-	return (errors.Is(err, segment.ErrExhausted) || errors.Is(err, segment.ErrClosed)) && !errors.Is(err, ticket.ErrUnavailable)
+	return (errors.Is(err, segment.ErrExhausted) || errors.Is(err, segment.ErrUnknownSequence) || errors.Is(err, segment.ErrClosed)) &&
+		!errors.Is(err, ticket.ErrUnavailable)
 }
 
 // unopened is draw while no server has told of the sequence.

@@ -22,7 +22,8 @@ var (
 )
 
 // UnknownSequenceError is returned by [Open] when no server that answers has the
-// sequence.
+// sequence, and by the methods of an [Allocator], once the IDs at hand are used up,
+// when every server answers and none has it any more, because it was deleted.
 type UnknownSequenceError struct {
 	Sequence string
 	Err      error // one *ticket.ServerError for each server
@@ -44,5 +45,5 @@ func isFinal(err error) bool {
 	if errors.Is(err, ticket.ErrUnavailable) {
 		return false // what one server said does not count while others are down
 	}
-	return errors.Is(err, ticket.ErrClosed) || errors.Is(err, ErrExhausted)
+	return errors.Is(err, ticket.ErrClosed) || errors.Is(err, ErrExhausted) || errors.Is(err, ErrUnknownSequence)
 }

@@ -146,7 +146,7 @@ func (s *fleetSource) Reserve(ctx context.Context, floor, count int64) (Range, e
 			return err
 		})
 		if err != nil {
-			return Range{}, final(err)
+			return Range{}, s.final(err)
 		}
 		began := round(r.First, r.Stride) - 1
 		if began-floor <= drift(r) || s.confirmed(ctx, offset, began) {
@@ -261,18 +261,26 @@ func (s *fleetSource) explain(ctx context.Context, c *ticket.Conn, res *reservat
 	return nil
 }
 
-// final turns the failure of a call into ErrExhausted alone if every server says so.
-func final(err error) error {
+// final turns the failure of a call into ErrExhausted alone, or into an
+// *UnknownSequenceError, if every server says so.
+func (s *fleetSource) final(err error) error {
 	joined, ok := err.(interface{ Unwrap() []error }) // what Do made
 	if !ok || !errors.Is(err, ticket.ErrUnavailable) {
 		return err
 	}
-	for _, e := range joined.Unwrap() {
-		if !errors.Is(e, ErrExhausted) && !errors.Is(e, ticket.ErrUnavailable) {
-			return err
-		}
+	all := joined.Unwrap()[1:] // without ErrUnavailable
+	say := func(kind error) bool {
+		return !slices.ContainsFunc(all, func(e error) bool { return !errors.Is(e, kind) })
 	}
-	return fmt.Errorf("%w: %w", ErrExhausted, errors.Join(joined.Unwrap()[1:]...))
+	switch {
+	case len(all) == 0:
+		return err
+	case say(ErrExhausted):
+		return fmt.Errorf("%w: %w", ErrExhausted, errors.Join(all...))
+	case say(ErrUnknownSequence):
+		return &UnknownSequenceError{Sequence: s.name, Err: errors.Join(all...)}
+	}
+	return err
 }
 
 // high is the highest round seen from the server with that offset.

@@ -9,7 +9,7 @@ import (
 // before. As long as there are IDs at hand, which is the rule, it neither waits
 // nor locks, and does not look at ctx. Else it waits for a refill: as long as
 // ctx allows, or as Config says. Errors: ErrClosed, ctx's own, ErrUnavailable;
-// ErrExhausted, which waiting does not mend.
+// and what waiting does not mend, ErrExhausted and an *UnknownSequenceError.
 func (a *Allocator) Next(ctx context.Context) (int64, error) {
 	return a.takeOr(ctx, a, (*Allocator).next)
 }

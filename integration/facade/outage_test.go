@@ -10,6 +10,7 @@ import (
 
 	"github.com/oddeven/oddeven"
 	"github.com/oddeven/oddeven/integration/clienttest"
+	"github.com/oddeven/oddeven/internal/sequence"
 	"github.com/oddeven/oddeven/segment"
 	"github.com/oddeven/oddeven/snowflake"
 	"github.com/oddeven/oddeven/ticket"
@@ -223,6 +224,38 @@ func TestSequenceUnknownOnOneServer(t *testing.T) {
 	})
 	_, err = two.Sequence(clienttest.Bounded(t), "unknown")
 	require.ErrorIs(t, err, segment.ErrUnknownSequence)
+	l.requireUnique(t)
+}
+
+// A sequence that was deleted is no outage: when what was reserved is used up, calls
+// fail, and they go on when it has been created again.
+func TestDeletedSequenceIsNotMadeUpForByTheWorker(t *testing.T) {
+	var l ledger
+	servers := newFleet(t, 2, lastsLong, 0)
+	cfg := config(servers)
+	cfg.Failover.After = time.Second // a busy machine must not look like an outage
+	c := openReady(t, cfg)
+	g := generator(t, c, orders)
+	l.next(t, g)
+	fleet := clienttest.Open(t, clienttest.Config(t, servers.DSNs()...))
+	_, err := sequence.Delete(clienttest.Bounded(t), fleet, orders)
+	require.NoError(t, err)
+	draw := func() error {
+		id, err := g.Next(clienttest.Bounded(t))
+		if err == nil {
+			require.Less(t, id, ceiling)
+			l.add(id)
+		}
+		return err
+	}
+	for err == nil {
+		err = draw()
+	}
+	_, ok := errors.AsType[*segment.UnknownSequenceError](err)
+	require.True(t, ok, "%v", err)
+	create(t, servers, orders)
+	clienttest.Until(t, "IDs again", func() bool { return draw() == nil })
+	require.Zero(t, g.Stats().Failovers)
 	l.requireUnique(t)
 }
 

@@ -61,7 +61,6 @@ func TestDeadServerSeesOnlyProbesAfterItsFirstFailure(t *testing.T) {
 
 // Segments and leases go through Do, which has no lane.
 func TestDoPassesOverADeadServer(t *testing.T) {
-	t.Parallel()
 	servers := clienttest.New(t, 2)
 	fleet := clienttest.Open(t, clienttest.Config(t, servers.DSNs()...))
 	do := func(n int) {
