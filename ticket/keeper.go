@@ -145,8 +145,8 @@ func (f *Fleet) verify(ctx context.Context, s *server, accepted bool) (schema.Se
 	for err == nil && own.incarnation.Now <= own.incarnation.StartedAt && pause.For(ctx, justStarted) {
 		own, err = s.survey(ctx, c)
 	}
-	if err == nil {
-		err = ctx.Err()
+	if err == nil && ctx.Err() != nil {
+		err = unsettled(ctx, own.incarnation)
 	}
 	if err != nil {
 		return none, schema.Incarnation{}, err
@@ -170,6 +170,18 @@ func (f *Fleet) verify(ctx context.Context, s *server, accepted bool) (schema.Se
 		return none, schema.Incarnation{}, err
 	}
 	return own.row, own.incarnation, nil
+}
+
+// unsettled is why the second of a server's start was not over within the time for a
+// check, whose ctx has ended.
+func unsettled(ctx context.Context, inc schema.Incarnation) error {
+	if inc.Now >= inc.StartedAt {
+		return ctx.Err()
+	}
+	return &ServerError{
+		Problem: fmt.Sprintf("its clock is %d seconds before its own start", inc.StartedAt-inc.Now),
+		Remedy:  "The clock was set back while the server ran. Set it right, or restart the server process.",
+	}
 }
 
 // judge asks the peers about a server that was surveyed, and judges it.

@@ -1,6 +1,7 @@
 package ticket
 
 import (
+	"context"
 	"log/slog"
 	"testing"
 
@@ -20,4 +21,16 @@ func TestSchemeBrokenDuringACheckIsNotOverlooked(t *testing.T) {
 	require.True(t, s.is(StateChecking))
 	require.True(t, f.conclude(s, s.doubts, schema.Server{}, schema.Incarnation{}, nil))
 	require.True(t, s.is(StateUp))
+}
+
+func TestClockBeforeItsOwnStartIsNamed(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.ErrorIs(t, unsettled(ctx, schema.Incarnation{StartedAt: 100, Now: 100}), context.Canceled, "its first second is not over")
+	var problem *ServerError
+	require.ErrorAs(t, NewServerError("db1:3306/oddeven", unsettled(ctx, schema.Incarnation{StartedAt: 100, Now: 40})), &problem)
+	require.Equal(t, "db1:3306/oddeven", problem.Server)
+	require.Contains(t, problem.Error(), "its clock is 60 seconds before its own start")
+	require.NotEmpty(t, problem.Remedy)
 }
