@@ -107,7 +107,7 @@ torture = set -e; ODDEVEN_TEST_SERVER_BINARY=$$(scripts/local-server); export OD
 
 .PHONY: torture
 torture: ## real servers and clients under all faults for DURATION (1m), by the plan of SEED (1); SERVERS, CLIENTS, RATE, SHARD_BITS, WORKER_BITS, KINDS, CLUSTER=1
-	@$(torture); ../bin/torture -duration '$(DURATION)' -seed '$(SEED)' -servers '$(SERVERS)' -clients '$(CLIENTS)' \
+	@$(torture); ../scripts/no-passwords ../bin/torture -duration '$(DURATION)' -seed '$(SEED)' -servers '$(SERVERS)' -clients '$(CLIENTS)' \
 		-rate '$(RATE)' -shard-bits '$(SHARD_BITS)' -worker-bits '$(WORKER_BITS)' $(if $(CLUSTER),-cluster) $(if $(KINDS),-kinds '$(KINDS)')
 
 # The seed has faults of all kinds within the time; a test of the plan says so.
@@ -117,7 +117,7 @@ torture-short: ## 45 seconds of faults of all kinds by a fixed plan
 
 .PHONY: torture-mutants
 torture-mutants: ## a short run with each mutant built into the clients; RUN=regexp picks some
-	@$(torture); ../bin/torture -mutants '$(or $(RUN),.)'
+	@$(torture); ../scripts/no-passwords ../bin/torture -mutants '$(or $(RUN),.)'
 
 .PHONY: demo
 demo: ## draw IDs from two real servers, each killed once on the way, then both

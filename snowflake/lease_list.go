@@ -160,7 +160,7 @@ func ForceRelease(ctx context.Context, fleet *ticket.Fleet, l Lease) (free time.
 		until := min(l.until, rowTerms{layout: layout}.tick(row.Now+releaseMargin.Milliseconds())+1)
 		_, matched, err := execAgain(ctx, c, queryForceRelease, until, until, l.Number, l.until, l.holder, c.Gen(), c.ID())
 		if renewed = nil; err == nil && matched == 0 {
-			renewed, err = notReleased(ctx, c, l)
+			until, renewed, err = notReleased(ctx, c, l)
 		}
 		free = layout.TimeOf(until)
 		return err
@@ -176,16 +176,20 @@ func ForceRelease(ctx context.Context, fleet *ticket.Fleet, l Lease) (free time.
 
 // notReleased is why a row was not released: renewed if it is not as it was read.
 // If it is, the server or the connection is not what it was, and it is tried again.
-func notReleased(ctx context.Context, c *ticket.Conn, l Lease) (renewed, err error) {
+// Without any error it was released before, until when the number is kept back: by
+// this call, whose reply was lost, or by its holder.
+func notReleased(ctx context.Context, c *ticket.Conn, l Lease) (until int64, renewed, err error) {
 	var row leaseRow
 	err = c.Get(ctx, &row, queryLease, l.Number)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		return errors.New("snowflake: its row is gone"), nil
+		return 0, errors.New("snowflake: its row is gone"), nil
 	case err != nil:
-		return nil, err
+		return 0, nil, err
+	case row.Gen == c.Gen() && row.Holder == nil && row.Until < l.until:
+		return row.Until, nil, nil
 	case row.Gen == c.Gen() && (row.Until != l.until || !bytes.Equal(row.Holder, l.holder)):
-		return ErrRenewed, nil
+		return 0, ErrRenewed, nil
 	}
-	return nil, c.Changed()
+	return 0, nil, c.Changed()
 }

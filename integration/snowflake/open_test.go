@@ -180,11 +180,33 @@ func TestForceReleaseProvesTheGeneration(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, last(t, one, isRelease), fmt.Sprintf("`gen` = %d AND CONNECTION_ID() = ", clienttest.Value(t, one, "SELECT gen FROM server")))
 	require.Zero(t, clienttest.Value(t, one, "SELECT COUNT(*) FROM workers WHERE holder IS NOT NULL"))
+	clienttest.Exec(t, one, "UPDATE workers SET until_tick = until_tick + 1, holder = 'another'")
 	_, err = snowflake.ForceRelease(clienttest.Bounded(t), fleet, l)
 	require.ErrorIs(t, err, snowflake.ErrRenewed, "it is not as it was read any more")
 	clienttest.Exec(t, one, "DELETE FROM workers")
 	_, err = snowflake.ForceRelease(clienttest.Bounded(t), fleet, l)
 	require.ErrorContains(t, err, "its row is gone")
+}
+
+// The server has released the number and the operator is never told: the same again
+// says that it is free, and not that its holder may be alive.
+func TestLostReplyOfAForcedRelease(t *testing.T) {
+	t.Parallel()
+	servers := newFleet(t, 1, single, time.Hour)
+	one := servers.Servers[0]
+	fleet := openTickets(t, servers.DSNs()...)
+	w := openWorker(t, fleet, snowflake.Config{})
+	l := listed(t, fleet, w.Stats().Number)
+	cut := one.CutReply(isRelease)
+	_, err := snowflake.ForceRelease(clienttest.Bounded(t), fleet, l)
+	<-cut
+	if err != nil {
+		require.NotErrorIs(t, err, snowflake.ErrRenewed)
+	}
+	free, err := snowflake.ForceRelease(clienttest.Bounded(t), fleet, l)
+	require.NoError(t, err)
+	require.WithinDuration(t, time.Now().Add(2*time.Minute), free, 30*time.Second)
+	require.Zero(t, clienttest.Value(t, one, "SELECT COUNT(*) FROM workers WHERE holder IS NOT NULL"))
 }
 
 // The server is fenced between a client's choice of a number and its grant.

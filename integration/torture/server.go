@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -28,10 +27,12 @@ const (
 // opLimit bounds every operation on a server.
 const opLimit = time.Minute
 
-// secrets are the passwords of all servers.
+// secrets are the passwords of all servers. They have what scripts/no-passwords looks for.
 type secrets struct{ root, migrate, app string }
 
-func newSecrets() secrets { return secrets{root: rand.Text(), migrate: rand.Text(), app: rand.Text()} }
+func newSecrets() secrets {
+	return secrets{root: testfleet.ShortPassword(), migrate: testfleet.ShortPassword(), app: testfleet.ShortPassword()}
+}
 
 // server is one ticket server: a process, or for a cluster the node that is its
 // primary, behind a proxy with a fixed address.
