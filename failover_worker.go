@@ -244,7 +244,7 @@ func (c *Client) renewReserve() error {
 }
 
 // bringBack has Generators that are away see that their sequence has reached its
-// ceiling: that is an error, and no reason to go on with the worker.
+// ceiling, or was deleted: that is an error, and no reason to go on with the worker.
 func (c *Client) bringBack() {
 	for _, g := range c.all() {
 		a := g.opened.Load()

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
-	"os"
 	"time"
 )
 
@@ -100,6 +99,11 @@ func (r record) encode() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	return seal(text)
+}
+
+// seal puts the checksum before a record, and fills it up to recordSize.
+func seal(text []byte) ([]byte, error) {
 	if len(text) >= recordSize-recordHead {
 		return nil, fmt.Errorf("record of %d bytes does not fit", len(text))
 	}
@@ -110,7 +114,7 @@ func (r record) encode() ([]byte, error) {
 }
 
 // readRecord reads and checks the record of a file.
-func readRecord(file *os.File) (record, error) {
+func readRecord(file io.ReaderAt) (record, error) {
 	var r record
 	text, err := io.ReadAll(io.NewSectionReader(file, 0, recordSize+1))
 	if err != nil {
