@@ -64,10 +64,10 @@ func TestOpenWithoutServersTakesUpTheLease(t *testing.T) {
 		s.Kill()
 	}
 	first.working(100, oddeven.PlaneSnowflake)
-	first.kill()
+	first.Kill()
 	second := l.spawn(t, order{DSNs: servers.DSNs(), StateFile: path})
 	second.working(100, oddeven.PlaneSnowflake)
-	second.kill()
+	second.Kill()
 
 	cfg := config(servers)
 	cfg.Worker.StateFile = path
@@ -114,7 +114,7 @@ func TestLeaseOfAnotherFleetIsRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state")
 	first := l.spawn(t, order{DSNs: others.DSNs(), StateFile: path})
 	first.working(100, oddeven.PlaneSegment)
-	first.kill()
+	first.Kill()
 	for _, s := range servers.Servers {
 		s.Cut()
 	}
@@ -150,7 +150,7 @@ func TestCloseWithoutServers(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state")
 	first := l.spawn(t, order{DSNs: servers.DSNs(), StateFile: path})
 	first.working(100, oddeven.PlaneSegment)
-	first.kill()
+	first.Kill()
 	for _, s := range servers.Servers {
 		s.Cut()
 	}

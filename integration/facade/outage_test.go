@@ -83,7 +83,7 @@ func TestServersDieOneByOne(t *testing.T) {
 	working(oddeven.PlaneSegment)
 	ld.end(t)
 	for _, p := range children {
-		p.kill()
+		p.Kill()
 	}
 	segments, snowflakes := l.requireUnique(t)
 	require.Positive(t, segments)

@@ -1,16 +1,13 @@
 package snowflake_test
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -37,34 +34,29 @@ type order struct {
 func work(text string) int {
 	var o order
 	if err := json.Unmarshal([]byte(text), &o); err != nil {
-		return report(err)
+		return clienttest.Report(err)
 	}
 	var fleet *ticket.Fleet
 	if len(o.DSNs) > 0 {
 		var err error
 		if fleet, err = dial(o.DSNs); err != nil {
-			return report(err)
+			return clienttest.Report(err)
 		}
 	}
 	w, err := snowflake.Open(context.Background(), fleet, snowflake.Config{Lease: o.Lease, StateFile: o.StateFile})
 	if err != nil {
-		return report(err)
+		return clienttest.Report(err)
 	}
 	fmt.Fprintf(os.Stdout, "number %d\n", w.Stats().Number)
 	tick := time.NewTicker(time.Millisecond)
 	for {
 		id, err := w.Next(context.Background())
 		if err != nil {
-			return report(err)
+			return clienttest.Report(err)
 		}
 		fmt.Fprintf(os.Stdout, "%d\n", id)
 		<-tick.C
 	}
-}
-
-func report(err error) int {
-	fmt.Fprintf(os.Stdout, "error %s\n", strings.ReplaceAll(err.Error(), "\n", "; "))
-	return 0
 }
 
 func dial(dsns []string) (*ticket.Fleet, error) {
@@ -81,9 +73,8 @@ func dial(dsns []string) (*ticket.Fleet, error) {
 
 // child is such a process, seen from the test.
 type child struct {
-	t    testing.TB
-	cmd  *exec.Cmd
-	done chan struct{} // closed when it has ended and everything is read
+	*clienttest.Child
+	t testing.TB
 
 	mu     sync.Mutex
 	number int64  // -1 until it has one
@@ -94,52 +85,22 @@ type child struct {
 // spawn starts a process whose IDs go to the ledger.
 func (l *ledger) spawn(t testing.TB, o order) *child {
 	t.Helper()
-	text, err := json.Marshal(o)
-	require.NoError(t, err)
-	self, err := os.Executable()
-	require.NoError(t, err)
-	cmd := exec.CommandContext(t.Context(), self)
-	cmd.Env = append(os.Environ(), childEnv+"="+string(text))
-	cmd.Stderr = os.Stderr
-	out, err := cmd.StdoutPipe()
-	require.NoError(t, err)
-	require.NoError(t, cmd.Start())
-	c := &child{t: t, cmd: cmd, done: make(chan struct{}), number: -1}
-	go func() {
-		defer close(c.done)
-		for lines := bufio.NewScanner(out); lines.Scan(); {
-			c.read(l, lines.Text())
-		}
-		_ = cmd.Wait() // killed, as a rule
-	}()
-	t.Cleanup(c.kill)
+	c := &child{t: t, number: -1}
+	c.Child = clienttest.Spawn(t, childEnv, o, func(line string) { c.read(l, line) })
 	return c
 }
 
-// read takes a line. One that was cut short by a kill is no ID that anybody got.
 func (c *child) read(l *ledger, line string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if text, ok := strings.CutPrefix(line, "number "); ok {
 		c.number, _ = strconv.ParseInt(text, 10, 64)
-	} else if text, ok := strings.CutPrefix(line, "error "); ok {
+	} else if text, ok := clienttest.ReadError(line); ok {
 		c.err = text
 	} else if id, err := strconv.ParseInt(line, 10, 64); err == nil {
 		l.add(id)
 		c.drawn++
 	}
-}
-
-// kill ends it as a crash does.
-func (c *child) kill() {
-	_ = c.cmd.Process.Signal(syscall.SIGCONT)
-	_ = c.cmd.Process.Kill()
-	<-c.done
-}
-
-func (c *child) signal(s syscall.Signal) {
-	c.t.Helper()
-	require.NoError(c.t, c.cmd.Process.Signal(s))
 }
 
 // count is how many IDs it has drawn.
@@ -167,11 +128,7 @@ func (c *child) working(more int) int64 {
 // ended waits until it has ended by itself, and returns why.
 func (c *child) ended() string {
 	c.t.Helper()
-	select {
-	case <-c.done:
-	case <-time.After(clienttest.Patience):
-		require.Fail(c.t, "the process goes on")
-	}
+	c.RequireEnd()
 	return c.err
 }
 

@@ -42,13 +42,13 @@ func TestProcessFrozenPastTheEndOfItsLease(t *testing.T) {
 	l := &ledger{}
 	frozen := l.spawn(t, order{DSNs: servers.DSNs()})
 	number := frozen.working(100)
-	frozen.signal(syscall.SIGSTOP)
+	frozen.Signal(syscall.SIGSTOP)
 
 	fleet := openTickets(t, servers.DSNs()...)
 	other := l.openWhenFree(t, fleet, snowflake.Config{})
 	require.Equal(t, number, other.Stats().Number)
 	drawing := l.start(t, other)
-	frozen.signal(syscall.SIGCONT)
+	frozen.Signal(syscall.SIGCONT)
 	require.Contains(t, frozen.ended(), "lease")
 	clienttest.Until(t, "renewed beside it", func() bool { return other.Stats().Renewals > 1 })
 	require.NoError(t, drawing.end())
@@ -113,7 +113,7 @@ func TestCrashLoopUsesNumbersUpAndSaysWhenTheNextIsFree(t *testing.T) {
 			defer c.mu.Unlock()
 			return c.drawn > 0 || c.err != ""
 		})
-		c.kill()
+		c.Kill()
 		if c.err != "" {
 			require.Contains(t, c.err, "no worker number is free")
 			break

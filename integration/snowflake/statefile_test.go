@@ -32,7 +32,7 @@ func newStateTest(t *testing.T) *stateTest {
 	s := &stateTest{t: t, ledger: &ledger{}, servers: newFleet(t, 2, few, time.Minute), path: filepath.Join(t.TempDir(), "state")}
 	first := s.spawn()
 	s.number = first.working(300)
-	first.kill()
+	first.Kill()
 	return s
 }
 
@@ -57,7 +57,7 @@ func (s *stateTest) requireOtherLease() {
 	next := s.spawn()
 	number := next.working(300)
 	require.NotEqual(s.t, s.number, number)
-	next.kill()
+	next.Kill()
 	after := s.spawn()
 	require.Equal(s.t, number, after.working(100))
 	s.ledger.requireUnique(s.t)
@@ -67,11 +67,11 @@ func TestStateFileRestartedProcessGoesOnWithItsLease(t *testing.T) {
 	t.Parallel()
 	s := newStateTest(t)
 	for range 3 {
-		s.requireOwnLease(s.servers.DSNs()).kill()
+		s.requireOwnLease(s.servers.DSNs()).Kill()
 	}
 	held := "SELECT COUNT(*) FROM workers WHERE holder IS NOT NULL"
 	require.Equal(t, int64(1), clienttest.Value(t, s.servers.Servers[0], held)+clienttest.Value(t, s.servers.Servers[1], held))
-	s.requireOwnLease(nil).kill() // no server at all
+	s.requireOwnLease(nil).Kill() // no server at all
 	w := openWorker(t, openTickets(t, s.servers.DSNs()...), snowflake.Config{StateFile: s.path})
 	require.Equal(t, s.number, w.Stats().Number)
 	s.ledger.draw(t, w, 100)
@@ -87,11 +87,11 @@ func TestStateFileIsUsedByOneProcessAtATime(t *testing.T) {
 	s := newStateTest(t)
 	one := s.requireOwnLease(s.servers.DSNs())
 	s.spawn().requireRefused("its lock can't be taken")
-	one.signal(syscall.SIGSTOP)
+	one.Signal(syscall.SIGSTOP)
 	require.NoError(t, os.Remove(s.path+".lock")) // somebody tidies up
 	s.spawn().requireRefused("its lock can't be taken")
-	one.signal(syscall.SIGCONT)
-	one.kill()
+	one.Signal(syscall.SIGCONT)
+	one.Kill()
 	s.ledger.requireUnique(t)
 }
 
@@ -124,7 +124,7 @@ func TestStateFileRolledBack(t *testing.T) {
 	require.NoError(t, err)
 	next := s.requireOwnLease(s.servers.DSNs())
 	next.working(1000) // across a change of the mark
-	next.kill()
+	next.Kill()
 	write(t, s.path, old)
 	s.requireOtherLease()
 }
@@ -168,7 +168,7 @@ func TestStateFileOfAReleasedLease(t *testing.T) {
 	s := &stateTest{t: t, ledger: &ledger{}, servers: newFleet(t, 1, single, time.Hour), path: filepath.Join(t.TempDir(), "state")}
 	first := s.spawn()
 	s.number = first.working(300)
-	first.kill()
+	first.Kill()
 	fleet := openTickets(t, s.servers.DSNs()...)
 	_, err := snowflake.ForceRelease(clienttest.Bounded(t), fleet, listed(t, fleet, s.number))
 	require.NoError(t, err)
