@@ -18,8 +18,9 @@ const (
 	// them can overflow or fail, also when the clock was set back or the row was
 	// damaged. Without CAST
 	// MySQL compares a floor that is bound as text as text, and could go back. The
-	// WHERE clause is the proof that the row is as it was verified, that the end is
-	// not reached, and that the floor is one that this server can believe:
+	// WHERE clause is the proof that the row is as it was verified, that an OK means
+	// that it is committed, that the end is not reached, and that the floor is one
+	// that this server can believe:
 	// schema.ClockLine.MaxDrift, or sqlFar.
 	queryReserve = "UPDATE `sequences` SET " +
 		"`hour_round` = GREATEST(`rounds`, CAST(? AS UNSIGNED)) + IF(`hour` = UNIX_TIMESTAMP() DIV 3600, `hour_round`, `rounds`) - `rounds`, " +
@@ -31,7 +32,7 @@ const (
 		"`rounds` = LAST_INSERT_ID(GREATEST(`rounds`, CAST(? AS UNSIGNED)) + ?), " +
 		"`peak` = GREATEST(`peak`, IF(`rounds` > `hour_round`, `rounds` - `hour_round`, 0)), " +
 		"`refills` = LEAST(`refills`, 2305843009213693951) + 1, `reserved` = LEAST(`reserved`, 2305843009213693951) + ?, `step` = ?, `refilled_at` = UTC_TIMESTAMP(6), `refilled_by` = ? " +
-		"WHERE `name` = ? AND `gen` = ? AND CONNECTION_ID() = ? AND `deleted_at` IS NULL " +
+		"WHERE `name` = ? AND `gen` = ? AND CONNECTION_ID() = ? AND @@SESSION.autocommit AND `deleted_at` IS NULL " +
 		"AND GREATEST(`rounds`, CAST(? AS UNSIGNED)) + ? <= CAST(`ceiling` DIV ? AS SIGNED) - 1 " +
 		"AND (? OR CAST(? AS UNSIGNED) <= `rounds` + GREATEST(1000000, (CAST(`ceiling` DIV ? AS SIGNED) - 1 - CAST(`base` AS SIGNED)) DIV 1000))"
 

@@ -23,32 +23,32 @@ const (
 	// The next few numbers that are free, from a place in the index workers_free
 	// on: without the hint MariaDB reads and sorts the table if most of it is free.
 	// It locks nothing; the grant looks again.
-	queryFree = "SELECT `number`, `gen`, `until_tick`, " + sqlNow + " AS `now` FROM `workers` FORCE INDEX (`workers_free`) " +
+	queryFree = "SELECT `number`, `gen`, `until_tick`, @@SESSION.autocommit AS `commits`, " + sqlNow + " AS `now` FROM `workers` FORCE INDEX (`workers_free`) " +
 		"WHERE (`until_tick` = ? AND `number` >= ? OR `until_tick` > ?) AND `until_tick` <= ? ORDER BY `until_tick`, `number` LIMIT 32"
 	// A number is free from the tick on at which its last rectangle ended. from_tick
 	// is assigned first, because until_tick is not looked at after that.
 	queryGrant = "UPDATE `workers` SET `from_tick` = " + sqlTickNoted + ", `until_tick` = " + sqlTick + " + ?, `holder` = ?, " +
 		"`last_tick` = 0, `host` = ?, `process` = ?, `granted_at` = UTC_TIMESTAMP(6), `renewed_at` = NULL " +
-		"WHERE `number` = ? AND `until_tick` <= " + sqlTick + " AND `gen` = ? AND CONNECTION_ID() = ?"
+		"WHERE `number` = ? AND `until_tick` <= " + sqlTick + " AND `gen` = ? AND CONNECTION_ID() = ? AND @@SESSION.autocommit"
 	// A renewal never lowers what is there, a parked row's end included, and
 	// counts only before the end that the holder knows of: a server that forgot
 	// who came next still names a holder of long ago.
 	queryRenew = "UPDATE `workers` SET `until_tick` = GREATEST(`until_tick`, CAST(" + sqlTickNoted + " + ? AS UNSIGNED)), " +
 		"`last_tick` = GREATEST(`last_tick`, CAST(? AS UNSIGNED)), `renewed_at` = UTC_TIMESTAMP(6) " +
-		"WHERE `number` = ? AND `holder` = ? AND " + sqlTick + " < ? AND `gen` = ? AND CONNECTION_ID() = ?"
+		"WHERE `number` = ? AND `holder` = ? AND " + sqlTick + " < ? AND `gen` = ? AND CONNECTION_ID() = ? AND @@SESSION.autocommit"
 	// A parked row may belong to somebody whom the server forgot: the release of
 	// one whom it still remembers changes nothing, and never frees a number before
 	// it would have been free without it.
 	queryRelease = "UPDATE `workers` SET `until_tick` = GREATEST(`from_tick`, `parked_until`, LEAST(`until_tick`, CAST(? AS UNSIGNED))), " +
 		"`last_tick` = GREATEST(`last_tick`, CAST(? AS UNSIGNED)), `holder` = NULL " +
-		"WHERE `number` = ? AND `holder` = ? AND `until_tick` > `parked_until` AND `gen` = ? AND CONNECTION_ID() = ?"
+		"WHERE `number` = ? AND `holder` = ? AND `until_tick` > `parked_until` AND `gen` = ? AND CONNECTION_ID() = ? AND @@SESSION.autocommit"
 	// The first entry of the index workers_free, and its row.
 	queryNext = "SELECT `gen`, `holder`, `until_tick`, `parked_until`, " + sqlNow + " AS `now` FROM `workers` ORDER BY `until_tick`, `number` LIMIT 1"
 	// For operators. The list reads all rows, and locks none.
 	queryList = "SELECT `number`, `holder`, `until_tick`, `parked_until`, `last_tick`, `host`, `process`, `granted_at`, `renewed_at` FROM `workers`"
 	// The lease must be as the operator has seen it: a holder that is alive renews it.
 	queryForceRelease = "UPDATE `workers` SET `until_tick` = ?, `parked_until` = LEAST(`parked_until`, CAST(? AS UNSIGNED)), `holder` = NULL " +
-		"WHERE `number` = ? AND `until_tick` = ? AND `holder` <=> ? AND `gen` = ? AND CONNECTION_ID() = ?"
+		"WHERE `number` = ? AND `until_tick` = ? AND `holder` <=> ? AND `gen` = ? AND CONNECTION_ID() = ? AND @@SESSION.autocommit"
 	// The row of one number.
 	queryLease = "SELECT `gen`, `holder`, `until_tick`, `parked_until`, " + sqlNow + " AS `now` FROM `workers` WHERE `number` = ?"
 )
@@ -66,10 +66,11 @@ type settingsRow struct {
 
 // freeRow is what queryFree reads.
 type freeRow struct {
-	Number int64 `db:"number"`
-	Gen    int64 `db:"gen"`
-	Until  int64 `db:"until_tick"`
-	Now    int64 `db:"now"`
+	Number  int64 `db:"number"`
+	Gen     int64 `db:"gen"`
+	Until   int64 `db:"until_tick"`
+	Commits bool  `db:"commits"` // whether the session commits by itself
+	Now     int64 `db:"now"`
 }
 
 // leaseRow is what queryLease reads.

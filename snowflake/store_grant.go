@@ -190,7 +190,7 @@ func (g *granting) candidates(ctx context.Context, c *ticket.Conn, terms rowTerm
 	owner := schema.Class{Offset: offset, Increment: increment}
 	for _, row := range rows {
 		read.ms = row.Now
-		if row.Gen != c.Gen() {
+		if row.Gen != c.Gen() || !row.Commits {
 			return nil, read, c.Changed()
 		}
 		if !owner.OwnsWorker(row.Number) || row.Number > terms.layout.MaxWorker() {

@@ -34,7 +34,7 @@ func (c *Conn) Server() string { return c.name }
 func (c *Conn) Class() (offset, increment int64) { return c.row.Offset, c.row.Increment }
 
 // Gen is the server's generation. Every statement that reserves something says
-// `AND gen = ? AND CONNECTION_ID() = ?` with Gen and ID.
+// `AND gen = ? AND CONNECTION_ID() = ? AND @@SESSION.autocommit` with Gen and ID.
 func (c *Conn) Gen() int64 { return c.row.Gen }
 
 // ID is the server's number for the connection.

@@ -125,3 +125,26 @@ func TestConnectionThatIsExchangedReservesNothing(t *testing.T) {
 	require.Equal(t, int64(1), fleet.Stats().Servers[0].Errors.Total())
 	require.Equal(t, refills+1, clienttest.Value(t, one, "SELECT refills FROM sequences"), "on a new connection, and on no other")
 }
+
+// The OK of a session that does not commit by itself confirms nothing.
+func TestSessionThatDoesNotCommitReservesNothing(t *testing.T) {
+	t.Parallel()
+	servers := newFleet(t, 1)
+	cfg := clienttest.Config(t, servers.DSNs()...)
+	cfg.Conns = 1
+	fleet := clienttest.Open(t, cfg)
+	source := newSource(t, fleet)
+	for range 3 { // sent as text, and prepared
+		require.NoError(t, fleet.Do(clienttest.Bounded(t), func(ctx context.Context, c *ticket.Conn) error {
+			_, _, err := c.Exec(ctx, "SET SESSION autocommit = 0")
+			return err
+		}))
+		connections := fleet.Stats().Servers[0].Connections
+		for range 2 {
+			r, err := source.Reserve(clienttest.Bounded(t), 0, 10)
+			require.NoError(t, err)
+			require.Equal(t, r.First+(r.Count-1)*r.Stride, 2*rounds(t, servers.Servers[0])+1, "others see it")
+		}
+		require.Greater(t, fleet.Stats().Servers[0].Connections, connections, "the connection was given up")
+	}
+}

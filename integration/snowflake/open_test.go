@@ -164,6 +164,34 @@ func TestStatementsProveTheGeneration(t *testing.T) {
 	require.Contains(t, last(t, one, isRelease), proof)
 }
 
+// The OK of a session that does not commit by itself confirms nothing: of a grant,
+// a renewal and a release.
+func TestSessionThatDoesNotCommitChangesNothing(t *testing.T) {
+	t.Parallel()
+	servers := newFleet(t, 1, single, time.Hour)
+	one := servers.Servers[0]
+	cfg := clienttest.Config(t, servers.DSNs()...)
+	cfg.Conns = 1
+	fleet := clienttest.Open(t, cfg)
+	spoil := func() {
+		t.Helper()
+		require.NoError(t, fleet.Do(clienttest.Bounded(t), func(ctx context.Context, c *ticket.Conn) error {
+			_, _, err := c.Exec(ctx, "SET SESSION autocommit = 0")
+			return err
+		}))
+	}
+	spoil()
+	w := openWorker(t, fleet, snowflake.Config{Lease: 3 * time.Second})
+	require.Equal(t, int64(1), clienttest.Value(t, one, "SELECT COUNT(*) FROM workers WHERE holder IS NOT NULL"), "others see it")
+	spoil()
+	renewals := w.Stats().Renewals
+	clienttest.Until(t, "renewed", func() bool { return w.Stats().Renewals > renewals })
+	require.Equal(t, int64(1), clienttest.Value(t, one, "SELECT COUNT(*) FROM workers WHERE renewed_at IS NOT NULL"), "others see it")
+	spoil()
+	require.NoError(t, w.Close())
+	require.Zero(t, clienttest.Value(t, one, "SELECT COUNT(*) FROM workers WHERE holder IS NOT NULL"), "others see it")
+}
+
 // A generation that was raised meanwhile says nothing about the holder: the release
 // is tried again, and the operator is not told that the holder is alive.
 func TestForceReleaseProvesTheGeneration(t *testing.T) {

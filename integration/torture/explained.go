@@ -12,7 +12,7 @@ type explanation struct {
 var explanations = []explanation{
 	{regexp.MustCompile(`^i1-(equal-offsets|other-fleet|same-server-twice)-let-in$`), "every client is given the servers of one fleet, each once: there is nothing to refuse"},
 	{regexp.MustCompile(`^i1-(segment-)?high-water-not-checked$`), "a server that went back is known by its start before it issues anything; this is what would be left if that were missing"},
-	{regexp.MustCompile(`^(i1-residue-not-checked|i1-(increment|offset)-not-proved|i2-autocommit-not-proved)$`), "the driver sets global variables, and every session has its own values; nobody changes a session"},
+	{regexp.MustCompile(`^(i1-residue-not-checked|i1-(increment|offset)-not-proved|i2-(segment-|renewal-)?autocommit-not-proved)$`), "the driver sets global variables, and every session has its own values; nobody changes a session"},
 	{regexp.MustCompile(`^i3-(create|bump|repair)-`), "the driver makes the sequences, with the product as it is; operators' commands do not run in the clients"},
 	{regexp.MustCompile(`^i3-(((remembered-)?stranger|second-copy)-let-in|heard-of-without-new-generation|segment-floor-after-the-choice)$`), "two copies of a server are never alive at once, which is for an operator to see to; letting one in sooner repeats nothing"},
 	{regexp.MustCompile(`^i3-(damaged-floor-followed|segment-far-.*|not-levelled-counts-as-seen)$`), "nobody writes to the rows by hand, so none is far ahead"},

@@ -43,7 +43,7 @@ const (
 		"`step`, `refilled_at`, `refilled_by`, `created_at`, `deleted_at`) " +
 		"SELECT ?, ?, `v`.`gen`, ?, ?, ?, ?, UNIX_TIMESTAMP() DIV 3600, ?, 0, 0, 0, ?, 0, 0, 0, 0, 0, NULL, '', ?, ? " +
 		"FROM `server` AS `v` LEFT JOIN `sequences` AS `old` ON `old`.`name` = ? " +
-		"WHERE `v`.`id` = 1 AND `v`.`gen` = ? AND CONNECTION_ID() = ? " +
+		"WHERE `v`.`id` = 1 AND `v`.`gen` = ? AND CONNECTION_ID() = ? AND @@SESSION.autocommit " +
 		"AND `old`.`birth` <=> ? AND `old`.`base` <=> ? AND `old`.`ceiling` <=> ? AND (`old`.`deleted_at` IS NOT NULL) = ? FOR UPDATE " +
 		"ON DUPLICATE KEY UPDATE " +
 		"`sequences`.`hour_round` = `sequences`.`hour_round` + IF(VALUES(`rounds`) > `sequences`.`rounds`, VALUES(`rounds`) - `sequences`.`rounds`, 0), " +
