@@ -17,7 +17,8 @@ import (
 //
 // Errors: ErrClosed; a *ticket.ConfigError for a bad name; a
 // *segment.UnknownSequenceError if no server that answers has it;
-// segment.ErrExhausted; a *PlaneError; an *UnavailableError; ctx's own.
+// segment.ErrExhausted; segment.ErrScheme; a *PlaneError; an *UnavailableError; ctx's
+// own; with Config.Segment.Create also what segment.Open says.
 func (c *Client) Sequence(ctx context.Context, name string) (*Generator, error) {
 	if err := sequence.CheckName(name); err != nil {
 		return nil, err

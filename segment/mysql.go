@@ -244,7 +244,7 @@ func (s *fleetSource) explain(ctx context.Context, c *ticket.Conn, res *reservat
 	case left < 1:
 		return &ticket.ServerError{
 			Problem: fmt.Sprintf("sequence %q has reached its ceiling %d", s.name, r.Ceiling), Kind: ErrExhausted,
-			Remedy: "Use a sequence with a higher ceiling.",
+			Remedy: "Use a sequence with a higher ceiling that starts above this one (`oddeven sequence create --start`).",
 		}
 	case res.floor > r.reach:
 		return &ticket.ServerError{

@@ -18,8 +18,10 @@ import (
 // The Allocator uses the fleet and does not own it: close the Allocator first.
 // ctx bounds the opening only. Errors: a *ticket.ConfigError for a bad name or
 // configuration, an *UnknownSequenceError (ErrUnknownSequence), ErrExhausted,
-// ctx's own, ticket.ErrClosed, or ticket.ErrUnavailable with one
-// *ticket.ServerError per server.
+// ErrScheme if one server is further ahead than the others can believe, ctx's own,
+// ticket.ErrClosed, or ticket.ErrUnavailable with one *ticket.ServerError per server;
+// with Config.Create also an error of no exported type that says which server was
+// missing and what to do.
 func Open(ctx context.Context, fleet *ticket.Fleet, name string, cfg Config) (*Allocator, error) {
 	if err := sequence.CheckName(name); err != nil {
 		return nil, err

@@ -47,7 +47,8 @@ type Config struct {
 	// own lease, also while no server answers; New ignores it. The worker uses no
 	// tick beyond a mark in the file, about 2 seconds ahead: a process that was
 	// frozen for longer may get one *LeaseEndedError, and one that was restarted goes
-	// on slowly until time has come to the mark. Defaults to none.
+	// on slowly until time has come to the mark. It needs Linux, and is of no use
+	// after a reboot or in another place. Defaults to none.
 	StateFile string
 
 	// WarnBefore is how long before the time bits are used up Stats and the log begin

@@ -23,8 +23,10 @@ const (
 type Config struct {
 	// Servers are all servers of the fleet, in any order, with an account that
 	// may SELECT, INSERT, UPDATE and DELETE in the database. At least one; each
-	// is copied. Every server owns the numbers congruent to its offset, so
-	// leaving one out costs capacity, never uniqueness.
+	// is copied. Name all of them: what a server that is left out remembers of
+	// the others is not asked, and that is what finds second copies, and covers
+	// counters that are past their clock line. Every server owns the numbers
+	// congruent to its offset, whoever is named.
 	Servers []*mysql.Config
 	// Conns is how many connections are opened to each server at most, 1 to
 	// 1000. Defaults to 8.

@@ -70,7 +70,7 @@ func check(row schema.Server, before, first int64, rows int) error {
 	case first > row.TicketCeiling, last > row.TicketCeiling:
 		return &ServerError{
 			Problem: fmt.Sprintf("has reached the ceiling %d", row.TicketCeiling),
-			Remedy:  "Move to sequences, or to a fleet with fewer shard bits or a smaller increment.", Kind: ErrExhausted,
+			Remedy:  "For new tables move to sequences, or to a fleet with fewer shard bits or a smaller increment.", Kind: ErrExhausted,
 		}
 	}
 	return nil

@@ -136,7 +136,8 @@ func (a *app) sequenceBump() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bump NAME ID",
 		Short: "Raise a sequence, so that it issues nothing below an ID",
-		Long: `Raise a sequence on every server, so that it issues nothing below ID any more.
+		Long: `Raise a sequence on every server, so that nothing below ID is reserved any more.
+Processes first use up what they hold, for up to MaxAge, unless they are restarted.
 Nothing can lower it again: the IDs in between are lost. All servers must be up.
 It shows what it is going to do, and asks.
 

@@ -6,7 +6,7 @@ import "fmt"
 // session, and every ticket statement checks them, so that the global values do
 // not matter: Group Replication sets these alone. Galera goes further, as long as
 // wsrep_auto_increment_control is on: before every statement it puts its own values
-// into the session (tried on MariaDB 10.11 and 11.8), so that nothing can be drawn.
+// into the session (tried on MariaDB 10.11 and 11.8), so that no ticket can be drawn.
 // What also matters is that such a cluster is several servers with one row: two
 // of them writing at once are two copies of one ticket server.
 
@@ -18,7 +18,7 @@ func judgeIncrement(f *facts) finding {
 	who := ""
 	switch {
 	case f.galera() && f.isOn("wsrep_auto_increment_control"):
-		return bad(galeraControlOff, "Galera puts its own values, %s and %s, into every session before each statement: nothing can be drawn", increment, offset)
+		return bad(galeraControlOff, "Galera puts its own values, %s and %s, into every session before each statement: no ticket can be drawn", increment, offset)
 	case f.grouped():
 		who = fmt.Sprintf(", which Group Replication sets (its increment: %s)", f.variable("group_replication_auto_increment_increment"))
 	}

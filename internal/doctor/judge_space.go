@@ -130,10 +130,10 @@ func judgeCeiling(f *facts) finding {
 			near = append(near, fmt.Sprintf("%s (%.1f %%)", c.name, used))
 		}
 	}
-	const remedy = "Move on to a new fleet, or to a sequence with a higher ceiling, while there is time."
+	const remedy = "Move on to a sequence with a higher ceiling that starts above this one (--start), or for new tables to a new fleet, while there is time."
 	switch {
 	case len(out) > 0:
-		return bad("Take another sequence, or a new fleet, for new IDs.", "%s: the ceiling is reached, nothing more is issued", strings.Join(out, ", "))
+		return bad("Take another sequence with a higher ceiling that starts above this one (--start), or for new tables a new fleet.", "%s: the ceiling is reached, nothing more is issued", strings.Join(out, ", "))
 	case len(near) > 0:
 		return warning(remedy, "close to the ceiling: %s", strings.Join(near, ", "))
 	}

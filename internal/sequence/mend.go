@@ -7,7 +7,8 @@ import (
 )
 
 // Bump raises a sequence on every server of the fleet, all of which must be up,
-// so that no ID below start, at least 1, is issued any more. Nothing is lowered:
+// so that no ID below start, at least 1, is reserved any more; clients use up what
+// they hold. Nothing is lowered:
 // where the sequence is beyond start already, and nothing is to be mended, it
 // stays as it is. Its clock line begins anew. Servers that missed a change are
 // mended by the way.
