@@ -86,6 +86,23 @@ func TestServerThatJoinsAnUnusedFleetStartsAtTheBeginning(t *testing.T) {
 	require.Equal(t, []int64{3, 6, 9}, draw(t, 3, fleet.Servers[2]))
 }
 
+// Whoever names only a part of the fleet does not know which offsets are free.
+func TestNoServerJoinsAPartOfTheFleet(t *testing.T) {
+	t.Parallel()
+	fleet := testfleet.New(t, 3)
+	cfg := migrating(t, fleet.Servers[:2]...)
+	cfg.Settings.Increment = 4
+	succeed(t, migrations.Up, cfg)
+
+	_, message := refused(t, migrations.ErrOffsets, migrations.Up, migrating(t, fleet.Servers[0], fleet.Servers[2]))
+
+	require.Contains(t, message, "which is not named here")
+	require.Contains(t, message, "Name all servers of the fleet")
+	require.Equal(t, "0", text(t, fleet.Servers[2], "SELECT COUNT(*) FROM server"))
+	succeed(t, migrations.Up, migrating(t, fleet.Servers...))
+	requireFleet(t, fleet.Servers...)
+}
+
 func TestReplacingADeadServer(t *testing.T) {
 	t.Parallel()
 	fleet := testfleet.New(t, 3)
@@ -98,8 +115,7 @@ func TestReplacingADeadServer(t *testing.T) {
 
 	report, message := refused(t, migrations.ErrOffsets, migrations.Up, cfg)
 
-	require.Contains(t, message, "2 offsets, 1 new servers, too few free: 1 is taken by "+alive.Addr())
-	require.Contains(t, message, fmt.Sprintf("2 is taken by server %s, which is not named here", hexOf(t, dead, "identity")))
+	require.Contains(t, message, fmt.Sprintf("no offset can be given away: offset 2 belongs to server %s, which is not named here", hexOf(t, dead, "identity")))
 	require.Contains(t, message, "--retired OFFSET")
 	require.Equal(t, []migrations.State{migrations.StateUpToDate, migrations.StateFailed}, states(report))
 	require.Equal(t, "0", text(t, fresh, "SELECT COUNT(*) FROM server"))

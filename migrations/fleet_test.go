@@ -101,7 +101,7 @@ func TestSequenceOfANewServerStartsAboveTheFleet(t *testing.T) {
 	require.Equal(t, class.LastRound(low.Ceiling), start(), "the clock line counts")
 }
 
-func TestPeersThatAreNotNamedKeepTheirOffset(t *testing.T) {
+func TestPeersThatAreNotNamedLetNobodyJoin(t *testing.T) {
 	t.Parallel()
 	here, gone, retired := schema.Identity{1}, schema.Identity{2}, schema.Identity{3}
 	p := &past{virgin: true}
@@ -109,12 +109,15 @@ func TestPeersThatAreNotNamedKeepTheirOffset(t *testing.T) {
 	known := map[schema.Identity]bool{here: true}
 	p.addPeers(c, []peerRow{{Identity: here, Offset: 1}}, known)
 	require.True(t, p.virgin)
-	require.Empty(t, p.claims)
+	require.Empty(t, p.unnamed)
 	p.addPeers(c, []peerRow{{Identity: gone, Offset: 2}, {Identity: retired, Offset: 3}}, known)
 	require.False(t, p.virgin)
-	require.Len(t, p.claims, 1)
-	require.Equal(t, int64(2), p.claims[0].offset)
-	require.Contains(t, p.claims[0].who, gone.String())
+	p.addPeers(c, []peerRow{{Identity: gone, Offset: 2}}, known) // another server says so, too
+	require.Equal(t, []string{"offset 2 belongs to server " + gone.String() + ", which is not named here"}, p.unnamed)
+	p.template.Increment = 4
+	err := p.assign(c, []*member{{}}, []int{1})
+	require.ErrorIs(t, err, ErrOffsets)
+	require.ErrorContains(t, err, gone.String())
 }
 
 func TestAssignSaysWhatToDoWhenNoOffsetIsFree(t *testing.T) {

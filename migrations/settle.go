@@ -3,6 +3,7 @@ package migrations
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -92,6 +93,7 @@ type past struct {
 	ticketPeak int64 // most rounds of tickets that a server has used in an hour
 	sequences  map[string]sequencePast
 	claims     []claim
+	unnamed    []string // servers of the fleet that are remembered and not here
 	offsets    map[*member]int64
 }
 
@@ -218,7 +220,7 @@ func (s sequencePast) start(class schema.Class, now int64) int64 {
 	return round
 }
 
-// addPeers claims the offsets of servers that are remembered but not here.
+// addPeers finds servers that are remembered but not here.
 func (p *past) addPeers(c *crew, peers []peerRow, known map[schema.Identity]bool) {
 	for _, peer := range peers {
 		if known[peer.Identity] {
@@ -228,13 +230,19 @@ func (p *past) addPeers(c *crew, peers []peerRow, known map[schema.Identity]bool
 		if peer.RetiredAt.Valid || slices.Contains(c.cfg.Retired, peer.Offset) {
 			continue
 		}
-		p.claims = append(p.claims, claim{peer.Offset, fmt.Sprintf("server %s, which is not named here", peer.Identity)})
+		who := fmt.Sprintf("offset %d belongs to server %s, which is not named here", peer.Offset, peer.Identity)
+		if !slices.Contains(p.unnamed, who) {
+			p.unnamed = append(p.unnamed, who)
+		}
 	}
 }
 
-// assign chooses the offsets of the new servers.
+// assign chooses the offsets of the new servers, if the whole fleet is here.
 func (p *past) assign(c *crew, fresh []*member, positions []int) error {
 	offsets, err := assignOffsets(positions, p.template.Increment, p.claims)
+	if len(p.unnamed) > 0 { // it may know of more servers, whose offsets are not free
+		err = errors.New("no offset can be given away: " + strings.Join(p.unnamed, "; "))
+	}
 	if err != nil {
 		return &ticket.ServerError{
 			Problem: err.Error(), Kind: ErrOffsets,

@@ -96,6 +96,9 @@ func (s *fleetSource) states(ctx context.Context) ([]state, error) {
 		if err != nil {
 			return err
 		}
+		if r.Gen > c.Gen() {
+			return c.Changed() // it has heard of something that this client has not
+		}
 		offset, _ := c.Class()
 		mu.Lock()
 		defer mu.Unlock()

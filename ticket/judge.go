@@ -55,21 +55,24 @@ func judge(s *survey, newest record, remembered bool, forced string, trusted boo
 	return fence, nil
 }
 
-// compare holds a server against what a peer remembers of it.
+// compare holds a server against what a peer remembers of it. A later start of the
+// same server counts whatever the generations are: what a server that is out is
+// told raises its own, until it is above that of its second copy.
 func compare(newest record, row schema.Server, inc schema.Incarnation, trusted bool) (string, error) {
 	same := newest.UUID == inc.ServerUUID && newest.StartedAt == inc.StartedAt
+	later := newest.UUID == inc.ServerUUID && newest.StartedAt > inc.StartedAt
 	switch {
 	case newest.Retired:
 		return "", &ServerError{
 			Problem: "was declared dead for good", Kind: ErrNotAccepted,
 			Remedy: "Its offset may belong to another server now. Do not start it again.",
 		}
-	case newest.Gen < row.Gen, newest.Gen == row.Gen && same:
+	case !later && newest.Gen < row.Gen, newest.Gen == row.Gen && same:
 		return "", nil
 	case trusted:
 	case newest.UUID != inc.ServerUUID:
 		return "", stranger(newest.UUID, inc.ServerUUID)
-	case inc.StartedAt < newest.StartedAt:
+	case later:
 		return "", secondCopy(newest.StartedAt, inc.StartedAt)
 	}
 	return reasonPeer + strconv.FormatInt(newest.Gen, 10), nil

@@ -24,6 +24,8 @@ func TestJudge(t *testing.T) {
 		{"AsItWas", schema.Incarnation{ServerUUID: "u", StartedAt: 100}, false, nil, "", "", ""},
 		{"AsThePeersKnowIt", schema.Incarnation{ServerUUID: "u", StartedAt: 100}, false, &peer{Gen: 5, UUID: "u", StartedAt: 100}, "", "", ""},
 		{"PeersAreBehind", schema.Incarnation{ServerUUID: "u", StartedAt: 100}, false, &peer{Gen: 4, UUID: "other", StartedAt: 900}, "", "", ""},
+		{"PeersAreBehindAndKnowALaterStart", schema.Incarnation{ServerUUID: "u", StartedAt: 100}, false, &peer{Gen: 4, UUID: "u", StartedAt: 900}, "", "", "a later start"},
+		{"PeersAreBehindAndKnowALaterStartOfASingleWriter", schema.Incarnation{ServerUUID: "u", StartedAt: 100}, true, &peer{Gen: 4, UUID: "u", StartedAt: 900}, "", "a peer remembers generation 4", ""},
 		{"Restarted", schema.Incarnation{ServerUUID: "u", StartedAt: 101}, false, nil, "", "restarted", ""},
 		{"RestartedAndPeersAgree", schema.Incarnation{ServerUUID: "u", StartedAt: 101}, false, &peer{Gen: 5, UUID: "u", StartedAt: 100}, "", "restarted", ""},
 		{"ForcedByUs", schema.Incarnation{ServerUUID: "u", StartedAt: 100}, false, nil, "went back", "went back", ""},

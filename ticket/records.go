@@ -89,13 +89,16 @@ func (s *survey) lacks(known map[schema.Identity]record) []record {
 // tell writes what is known of every server, the one that is checked as it is
 // now, into the records of all that are reachable. A peer that could not be told
 // is taken out until its own check, which does the same. So is one of which this
-// client has not seen what is known of it now.
+// client has not seen what is known of it now. One of which more is known than it
+// says itself is told nothing before its own check: it may be an old copy, and what
+// it hears of raises its generation, until nobody would know it for one.
 func (f *Fleet) tell(ctx context.Context, s *server, c *Conn, own *survey, peers []peer) error {
 	known := newest(append(surveys(peers), own))
 	var wg sync.WaitGroup
 	for _, p := range peers {
+		mine := recordOf(p.survey.row)
 		news := p.survey.lacks(known)
-		if len(news) == 0 {
+		if len(news) == 0 || known[mine.Identity].newer(mine) {
 			continue
 		}
 		wg.Go(func() {

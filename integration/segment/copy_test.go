@@ -11,6 +11,7 @@ import (
 	"github.com/oddeven/oddeven/integration/clienttest"
 	"github.com/oddeven/oddeven/integration/testfleet"
 	"github.com/oddeven/oddeven/internal/dsn"
+	"github.com/oddeven/oddeven/internal/sequence"
 	"github.com/oddeven/oddeven/ticket"
 )
 
@@ -51,6 +52,33 @@ func TestSecondCopyIsNotFollowedWithTheOriginal(t *testing.T) {
 	require.Empty(t, uses2.end())
 	require.Greater(t, rounds(t, two), int64(1_000_000), "the copy's leap was carried to the other server")
 	require.Less(t, rounds(t, one), int64(1_000_000), "and not to the original")
+	l.requireUnique(t)
+}
+
+// A client of the original that has not used the other server since opens another
+// sequence: what it reads there is not what it was when its connections were made.
+func TestOpeningASequenceDoesNotFollowASecondCopy(t *testing.T) {
+	servers := newFleet(t, 2)
+	one, two := servers.Servers[0], servers.Servers[1]
+	const users = "users"
+	createAs(t, servers.DSNs(), sequence.Spec{Name: users})
+	at := func(s *testfleet.Server) int64 {
+		return clienttest.Value(t, s, "SELECT rounds FROM sequences WHERE name = ?", users)
+	}
+	original := open(t, small, servers.DSNs()...)
+	l := newLedger()
+	twin := one.StartCopy(one.Snapshot())
+	copied := openOn(t, openCopy(t, twin, two).fleet, users, small)
+	clienttest.Until(t, "the copy's leap carried to the other server", func() bool {
+		l.draw(t, copied, 100)
+		return at(two) > 1_000_000
+	})
+	late := openOn(t, original.fleet, users, small)
+	for range 20 {
+		l.draw(t, late, 100)
+		l.draw(t, copied, 100)
+	}
+	require.Less(t, at(one), int64(1_000_000), "and not to the original")
 	l.requireUnique(t)
 }
 

@@ -65,6 +65,47 @@ func TestServerIsNotLevelledToWhereASecondCopyHasBeen(t *testing.T) {
 	l.requireUnique(t)
 }
 
+// The copy has gone, and what the others do meanwhile makes nobody forget that it
+// was there.
+func TestOriginalOfASecondCopyStaysOutWhateverTheOthersDo(t *testing.T) {
+	servers := clienttest.New(t, 2)
+	one, two := servers.Servers[0], servers.Servers[1]
+	l := &ledger{}
+	original := clienttest.Open(t, clienttest.Config(t, servers.DSNs()...))
+	l.draw(t, original, 100)
+	twin := one.StartCopy(one.Snapshot())
+	cfg := clienttest.Config(t, twin.DSN(), two.DSN())
+	copied := clienttest.Open(t, cfg)
+	if clienttest.Refused(copied, 0) { // an operator who is wrong about it
+		require.NoError(t, ticket.Accept(clienttest.Bounded(t), cfg, dsn.Label(cfg.Servers[0])))
+	}
+	clienttest.UntilUp(t, copied, 0)
+	clienttest.Until(t, "the original out", func() bool {
+		l.draw(t, original, 10)
+		l.draw(t, copied, 10)
+		return clienttest.Refused(original, 0)
+	})
+	require.NoError(t, copied.Close())
+	twin.Kill()
+	gen, issued := clienttest.Gen(t, one), original.Stats().Servers[0].Issued
+	for range 3 {
+		two.Restart()
+		clienttest.UntilUp(t, original, 1)
+		l.draw(t, original, 10)
+	}
+	fresh := clienttest.Open(t, clienttest.Config(t, servers.DSNs()...))
+	l.draw(t, fresh, 10)
+	require.True(t, clienttest.Refused(fresh, 0), "%v", fresh.Stats().Servers[0].Err)
+	require.Equal(t, gen, clienttest.Gen(t, one), "a server that is out is told nothing")
+	require.Equal(t, issued, original.Stats().Servers[0].Issued)
+
+	own := clienttest.Config(t, servers.DSNs()...)
+	require.NoError(t, ticket.Accept(clienttest.Bounded(t), own, dsn.Label(own.Servers[0])))
+	clienttest.UntilUp(t, fresh, 0)
+	l.draw(t, fresh, 100)
+	l.requireUnique(t)
+}
+
 func TestAnotherServerInPlaceOfOneStaysOutUntilAccepted(t *testing.T) {
 	servers := testfleet.New(t, 3)
 	one, two, other := servers.Servers[0], servers.Servers[1], servers.Servers[2]
