@@ -49,6 +49,8 @@ const (
 	// The lease must be as the operator has seen it: a holder that is alive renews it.
 	queryForceRelease = "UPDATE `workers` SET `until_tick` = ?, `parked_until` = LEAST(`parked_until`, CAST(? AS UNSIGNED)), `holder` = NULL " +
 		"WHERE `number` = ? AND `until_tick` = ? AND `holder` <=> ? AND `gen` = ? AND CONNECTION_ID() = ? AND @@SESSION.autocommit"
+	// Whether a server has heard of something since its connection was verified.
+	queryGen = "SELECT `gen` FROM `server` WHERE `id` = 1"
 	// The row of one number.
 	queryLease = "SELECT `gen`, `holder`, `until_tick`, `parked_until`, " + sqlNow + " AS `now` FROM `workers` WHERE `number` = ?"
 )

@@ -16,10 +16,37 @@ import (
 // passed the end of the lease.
 var errOver = errors.New("snowflake: the lease had ended by the server's clock before it was renewed")
 
+// lookAround bounds, together with a tenth of the lease, how long a renewal waits for
+// the other servers.
+const lookAround = time.Second
+
+// beware sees to it that the lease's server is not one whose second copy another
+// server has heard of: that one's fence kept the number back for as long as a lease
+// lasts from then on, and whoever renews with the original afterwards holds on to it
+// for longer. A server that has heard of a copy has raised its generation: then the
+// client checks it, learns of the copy, and leaves the original alone before the
+// renewal is sent. Who does not answer in time cannot tell.
+func (s *fleetStore) beware(ctx context.Context, h hold) {
+	length := time.Duration(h.terms.length*h.terms.layout.unit) * time.Millisecond
+	ctx, cancel := context.WithTimeout(ctx, min(lookAround, length/10))
+	defer cancel()
+	s.fleet.Each(ctx, func(ctx context.Context, c *ticket.Conn) error {
+		var gen int64
+		if err := c.Get(ctx, &gen, queryGen); err != nil {
+			return err
+		}
+		if gen != c.Gen() {
+			return c.Changed()
+		}
+		return nil
+	})
+}
+
 // renew makes the lease longer and returns it as it is then. lastTick is for
 // people. Errors: the fleet's, after which nothing is known and it may be tried
 // again; *LeaseLostError and errOver, after which it is of no use.
 func (s *fleetStore) renew(ctx context.Context, h hold, lastTick int64) (hold, error) {
+	s.beware(ctx, h)
 	var final error
 	err := s.fleet.DoOn(ctx, h.offset, func(ctx context.Context, c *ticket.Conn) error {
 		final = nil

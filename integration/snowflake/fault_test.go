@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/oddeven/oddeven/integration/clienttest"
+	"github.com/oddeven/oddeven/internal/dsn"
 	"github.com/oddeven/oddeven/snowflake"
 	"github.com/oddeven/oddeven/ticket"
 )
@@ -171,4 +172,27 @@ func TestLostRepliesOfRenewals(t *testing.T) {
 	require.NoError(t, drawing.end())
 	require.NoError(t, w.Close())
 	l.requireUnique(t)
+}
+
+// A process that does nothing but renew a lease hears of a second copy of its server,
+// whose fence keeps the number back for one longest lease only.
+func TestLeaseOfAServerWithASecondCopyIsNotRenewed(t *testing.T) {
+	servers := newFleet(t, 2, few, 10*time.Second)
+	one, two := servers.Servers[0], servers.Servers[1]
+	fleet := openTickets(t, servers.DSNs()...)
+	var w *snowflake.Worker
+	for w == nil || w.Stats().Number%2 == 0 { // offset 1 has the odd ones
+		w = openWorker(t, fleet, snowflake.Config{Lease: 3 * time.Second})
+	}
+	renewals := w.Stats().Renewals
+	clienttest.Until(t, "renewed", func() bool { return w.Stats().Renewals > renewals })
+	cfg := clienttest.Config(t, one.StartCopy(one.Snapshot()).DSN(), two.DSN())
+	copied := clienttest.Open(t, cfg)
+	if clienttest.Refused(copied, 0) { // an operator who is wrong about it
+		require.NoError(t, ticket.Accept(clienttest.Bounded(t), cfg, dsn.Label(cfg.Servers[0])))
+	}
+	clienttest.UntilUp(t, copied, 0)
+	clienttest.Until(t, "the original out", func() bool { return clienttest.Refused(fleet, 0) })
+	clienttest.Until(t, "the lease over", func() bool { return w.Stats().Ended != nil })
+	require.ErrorIs(t, w.Stats().Ended, snowflake.ErrLeaseEnded)
 }
