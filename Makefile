@@ -39,8 +39,8 @@ test: ## run every test, on real servers (found or brought up)
 
 # What does not depend on the server is left out.
 .PHONY: test-fleets
-test-fleets: ## run the tests of the product on real servers only
-	$(call tests,,. ./ticket ./segment ./snowflake ./facade)
+test-fleets: ## run the tests of the library packages on real servers only
+	$(call tests,,./ticket ./segment ./snowflake ./facade)
 
 .PHONY: test-unit
 test-unit: ## run the tests that need no server
