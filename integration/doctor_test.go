@@ -562,7 +562,7 @@ func TestDoctorOfGalera(t *testing.T) {
 	report := examineAll(t, fleet)
 	requireDiagnosis(t, report, 0, "galera", doctor.Warning, "a node of a Galera cluster (size 1)")
 	requireDiagnosis(t, report, 0, "session", doctor.Bad, "and Galera set it to 1, 1")
-	requireDiagnosis(t, report, 0, "increment", doctor.Bad, "nothing can be drawn")
+	requireDiagnosis(t, report, 0, "increment", doctor.Bad, "no ticket can be drawn")
 	requireHealthyBut(t, report, "galera", "session", "increment")
 
 	fleet.Servers[0].SetGlobal("wsrep_auto_increment_control", false)
