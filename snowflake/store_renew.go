@@ -31,6 +31,9 @@ func (s *fleetStore) beware(ctx context.Context, h hold) {
 	ctx, cancel := context.WithTimeout(ctx, min(lookAround, length/10))
 	defer cancel()
 	s.fleet.Each(ctx, func(ctx context.Context, c *ticket.Conn) error {
+		if offset, _ := c.Class(); offset == h.offset {
+			return nil // the renewal itself proves it
+		}
 		var gen int64
 		if err := c.Get(ctx, &gen, queryGen); err != nil {
 			return err
