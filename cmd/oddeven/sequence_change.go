@@ -135,7 +135,7 @@ func (a *app) sequenceBump() *cobra.Command {
 	f := &changeFlags{start: "ID"}
 	cmd := &cobra.Command{
 		Use:   "bump NAME ID",
-		Short: "Raise a sequence, so that it issues nothing below an ID",
+		Short: "Raise a sequence, so that nothing below an ID is reserved",
 		Long: `Raise a sequence on every server, so that nothing below ID is reserved any more.
 Processes first use up what they hold, for up to MaxAge, unless they are restarted.
 Nothing can lower it again: the IDs in between are lost. All servers must be up.

@@ -10,21 +10,13 @@ import (
 
 	"github.com/oddeven/oddeven/integration/clienttest"
 	"github.com/oddeven/oddeven/integration/testfleet"
-	"github.com/oddeven/oddeven/internal/dsn"
 	"github.com/oddeven/oddeven/internal/sequence"
-	"github.com/oddeven/oddeven/ticket"
 )
 
-// openCopy opens a client that uses a second copy of a server besides another
-// server, accepted by an operator who is wrong about it where that is needed.
+// openCopy opens a client that uses a second copy of a server besides another server.
 func openCopy(t testing.TB, twin, other *testfleet.Server) client {
 	t.Helper()
-	cfg := clienttest.Config(t, twin.DSN(), other.DSN())
-	fleet := clienttest.Open(t, cfg)
-	if clienttest.Refused(fleet, 0) {
-		require.NoError(t, ticket.Accept(clienttest.Bounded(t), cfg, dsn.Label(cfg.Servers[0])))
-	}
-	clienttest.UntilUp(t, fleet, 0)
+	fleet := clienttest.OpenCopy(t, twin, other)
 	return client{openOn(t, fleet, orders, small), fleet}
 }
 

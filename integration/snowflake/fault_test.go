@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/oddeven/oddeven/integration/clienttest"
-	"github.com/oddeven/oddeven/internal/dsn"
 	"github.com/oddeven/oddeven/snowflake"
 	"github.com/oddeven/oddeven/ticket"
 )
@@ -187,12 +186,7 @@ func TestLeaseOfAServerWithASecondCopyIsNotRenewed(t *testing.T) {
 	}
 	renewals := w.Stats().Renewals
 	clienttest.Until(t, "renewed", func() bool { return w.Stats().Renewals > renewals })
-	cfg := clienttest.Config(t, one.StartCopy(one.Snapshot()).DSN(), two.DSN())
-	copied := clienttest.Open(t, cfg)
-	if clienttest.Refused(copied, 0) { // an operator who is wrong about it
-		require.NoError(t, ticket.Accept(clienttest.Bounded(t), cfg, dsn.Label(cfg.Servers[0])))
-	}
-	clienttest.UntilUp(t, copied, 0)
+	clienttest.OpenCopy(t, one.StartCopy(one.Snapshot()), two)
 	renewals = w.Stats().Renewals
 	clienttest.Until(t, "a few renewals later", func() bool { return clienttest.Refused(fleet, 0) || w.Stats().Renewals > renewals+8 })
 	require.True(t, clienttest.Refused(fleet, 0), "the original is out")

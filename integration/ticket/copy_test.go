@@ -45,12 +45,7 @@ func TestServerIsNotLevelledToWhereASecondCopyHasBeen(t *testing.T) {
 	original := clienttest.Open(t, clienttest.Config(t, servers.DSNs()...))
 	l.draw(t, original, 100)
 	twin := one.StartCopy(one.Snapshot())
-	cfg := clienttest.Config(t, twin.DSN(), two.DSN())
-	copied := clienttest.Open(t, cfg)
-	if clienttest.Refused(copied, 0) { // an operator who is wrong about it
-		require.NoError(t, ticket.Accept(clienttest.Bounded(t), cfg, dsn.Label(cfg.Servers[0])))
-	}
-	clienttest.UntilUp(t, copied, 0)
+	copied := clienttest.OpenCopy(t, twin, two)
 	clienttest.Until(t, "the other server levelled", func() bool {
 		l.draw(t, copied, 10)
 		return clienttest.Value(t, two, "SELECT MAX(id) FROM tickets") > 1_000_000_000
@@ -74,12 +69,7 @@ func TestOriginalOfASecondCopyStaysOutWhateverTheOthersDo(t *testing.T) {
 	original := clienttest.Open(t, clienttest.Config(t, servers.DSNs()...))
 	l.draw(t, original, 100)
 	twin := one.StartCopy(one.Snapshot())
-	cfg := clienttest.Config(t, twin.DSN(), two.DSN())
-	copied := clienttest.Open(t, cfg)
-	if clienttest.Refused(copied, 0) { // an operator who is wrong about it
-		require.NoError(t, ticket.Accept(clienttest.Bounded(t), cfg, dsn.Label(cfg.Servers[0])))
-	}
-	clienttest.UntilUp(t, copied, 0)
+	copied := clienttest.OpenCopy(t, twin, two)
 	clienttest.Until(t, "the original out", func() bool {
 		l.draw(t, original, 10)
 		l.draw(t, copied, 10)
