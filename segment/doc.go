@@ -63,6 +63,11 @@
 // that server is the only one that answers there is nobody to ask, and it is
 // believed.
 //
+// A server that was fenced while its row was that far behind the others may have
+// forgotten what it issued. Nothing is reserved there until an operator has
+// decided (`oddeven sequence repair` says what there is to decide); the other
+// servers go on.
+//
 // When no server answers and everything at hand is used up, callers wait or
 // fail, as Config says; refills are tried again as long as somebody asks for IDs.
 package segment

@@ -99,6 +99,9 @@ func (s *fleetSource) states(ctx context.Context) ([]state, error) {
 		if r.Gen > c.Gen() {
 			return c.Changed() // it has heard of something that this client has not
 		}
+		if r.Gen < c.Gen() { // where it stands says nothing of what was issued
+			return s.outdated(r, c)
+		}
 		offset, _ := c.Class()
 		mu.Lock()
 		defer mu.Unlock()
@@ -238,10 +241,7 @@ func (s *fleetSource) explain(ctx context.Context, c *ticket.Conn, res *reservat
 	left := r.last - max(r.Rounds, res.floor)
 	switch {
 	case r.Gen < c.Gen():
-		return &ticket.ServerError{
-			Problem: fmt.Sprintf("sequence %q has generation %d there, the server %d: the row was put back by hand", s.name, r.Gen, c.Gen()),
-			Remedy:  "Run `oddeven sequence repair` for it.",
-		}
+		return s.outdated(r, c)
 	case r.Gen > c.Gen():
 		return c.Changed()
 	case left < 1:
@@ -262,6 +262,20 @@ func (s *fleetSource) explain(ctx context.Context, c *ticket.Conn, res *reservat
 		return c.Changed() // matched by now, or the connection is not the one it was
 	}
 	return nil
+}
+
+// outdated is why nothing may be reserved from a row that lacks its server's generation.
+func (s *fleetSource) outdated(r row, c *ticket.Conn) error {
+	if r.Gen == schema.HeldBack {
+		return &ticket.ServerError{
+			Problem: fmt.Sprintf("sequence %q is held back there at round %d: the others are so far ahead that it has forgotten what it issued, or a row of theirs was damaged", s.name, r.Rounds),
+			Remedy:  "`oddeven sequence repair` says what to do.",
+		}
+	}
+	return &ticket.ServerError{
+		Problem: fmt.Sprintf("sequence %q has generation %d there, the server %d: the row was put back by hand", s.name, r.Gen, c.Gen()),
+		Remedy:  "Run `oddeven sequence repair` for it.",
+	}
 }
 
 // final turns the failure of a call into ErrExhausted alone, or into an

@@ -25,10 +25,10 @@ type fence struct {
 	clock  int64      // latest time of this server that this client has read, carried on to now; Unix seconds
 	latest int64      // latest time of any server that is reachable, carried on to now; Unix seconds
 
-	now     int64 // server time inside the transaction, never before clock
-	line    int64 // the same, and never before latest: where clock lines are looked at
-	gen     int64 // the new generation
-	ignored []string
+	now  int64 // server time inside the transaction, never before clock
+	line int64 // the same, and never before latest: where clock lines are looked at
+	gen  int64 // the new generation
+	held []heldBack
 }
 
 // sequence is what the fence reads of one, on one server.
@@ -43,6 +43,12 @@ type sequence struct {
 
 func (s sequence) line(class schema.Class) schema.ClockLine {
 	return schema.ClockLine{Base: s.Base, Birth: s.Birth, Last: class.LastRound(s.Ceiling)}
+}
+
+// heldBack is a sequence that the fence found too far behind.
+type heldBack struct {
+	name        string
+	own, others int64 // rounds
 }
 
 // errFencedMeanwhile is returned when the row is no longer what it was: another
@@ -132,22 +138,16 @@ func (f *fence) leapTickets(ctx context.Context, tx *txn) error {
 	if err != nil {
 		return err
 	}
-	own, reached := roundsFor(top, n), line.At(f.line)
-	floor := roundsFor(f.seen, n)
+	own, reached, others := roundsFor(top, n), line.At(f.line), f.floor
 	for _, p := range f.peers {
 		reached = max(reached, p.row.TicketLine().At(f.line))
+		others = max(others, p.top)
 	}
-	reach := max(reached, own+line.MaxDrift())
-	if theirs := roundsFor(f.floor, n); theirs <= reach {
-		floor = max(floor, theirs)
+	theirs := roundsFor(others, n)
+	if theirs > max(reached, own+line.MaxDrift()) {
+		return tooFarBehind(top, row.Class().ID(min(theirs, line.Last)))
 	}
-	for _, p := range f.peers {
-		if theirs := roundsFor(p.top, n); theirs > reach {
-			f.ignore("tickets", theirs, p)
-		} else {
-			floor = max(floor, theirs)
-		}
-	}
+	floor := max(roundsFor(f.seen, n), theirs)
 	if max(own, floor) > reached {
 		// Beyond the clock line. What the server issued last, and forgot, its peers
 		// know up to how far they are levelled, or what is used in an hour. What was
@@ -172,17 +172,23 @@ func (f *fence) leapTickets(ctx context.Context, tx *txn) error {
 }
 
 // roundsFor is the first round in which every class of increment n is above id.
-func roundsFor(id, n int64) int64 { return (id + n - 1) / n }
+func roundsFor(id, n int64) int64 { return id/n + min(1, id%n) }
 
-// ignore notes a floor that no honest server can have reached.
-func (f *fence) ignore(what string, rounds int64, p *survey) {
-	f.ignored = append(f.ignored, fmt.Sprintf("%s at round %d on the server with offset %d", what, rounds, p.row.Offset))
+// tooFarBehind keeps a server out whose tickets are so far behind that either it
+// has forgotten more than it can make good, or another counter was damaged.
+func tooFarBehind(own, theirs int64) error {
+	return &ServerError{
+		Problem: fmt.Sprintf("its tickets stand at %d, and %d is known: it has forgotten what it issued, or the other counter was moved by hand", own, theirs),
+		Remedy: fmt.Sprintf("If tickets up to there may be in use, take this server there: REPLACE INTO tickets (stub, id) VALUES (0, %d). "+
+			"If none is, leave the other server out of every client's configuration and retire it (`oddeven migrate up --retired OFFSET`).", theirs),
+	}
 }
 
-// leapSequences takes every sequence to its clock line and gives it the new generation.
+// leapSequences takes every sequence to its clock line and gives it the new
+// generation, unless it is held back.
 func (f *fence) leapSequences(ctx context.Context, tx *txn) error {
 	n := f.survey.row.Increment
-	_, err := tx.ExecContext(ctx, queryLeapSequences, n, f.line, n, f.line, n, f.gen)
+	_, err := tx.ExecContext(ctx, queryLeapSequences, n, f.line, n, f.line, n, schema.HeldBack, f.gen)
 	if err != nil {
 		return fmt.Errorf("leap sequences: %w", err)
 	}
@@ -190,7 +196,9 @@ func (f *fence) leapSequences(ctx context.Context, tx *txn) error {
 }
 
 // raiseSequences takes the sequences to what the other servers know, where
-// that is more than the clock line.
+// that is more than the clock line. A sequence that is too far behind to follow
+// has forgotten more than it can make good, or a row of another server was
+// damaged. Nobody can tell, so it is held back until an operator has.
 func (f *fence) raiseSequences(ctx context.Context, tx *txn) error {
 	var own []sequence
 	if err := tx.SelectContext(ctx, &own, querySequenceRounds); err != nil {
@@ -214,7 +222,10 @@ func (f *fence) raiseSequences(ctx context.Context, tx *txn) error {
 			continue
 		}
 		if s.Rounds > max(reached[i], own[i].Rounds+own[i].line(class).MaxDrift()) {
-			f.ignored = append(f.ignored, fmt.Sprintf("sequence %q at round %d", s.Name, s.Rounds))
+			f.held = append(f.held, heldBack{name: string(s.Name), own: own[i].Rounds, others: s.Rounds})
+			if _, err := tx.ExecContext(ctx, queryHoldBack, schema.HeldBack, s.Name); err != nil {
+				return fmt.Errorf("hold sequence %q back: %w", s.Name, err)
+			}
 			continue
 		}
 		// What the server reserved last, and forgot, its peers need not know.

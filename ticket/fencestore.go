@@ -12,12 +12,15 @@ const (
 	queryLockServer = "SELECT `gen` FROM `server` WHERE `id` = 1 FOR UPDATE"
 	// An explicit ID moves the counter beyond it. Stub 0 is the leaps' own.
 	queryLeapTickets = "REPLACE INTO `tickets` (`stub`, `id`) VALUES (0, ?)"
-	// Arguments: n, server time, n, gen. The margin comes on top of a value that
-	// is past its clock line already; DECIMAL because the product has 80 bits.
-	// The line is schema.ClockLine.At. A leap is no use, so the hour's count begins anew.
+	// Arguments: n, server time, n, server time, n, schema.HeldBack, gen. The margin
+	// comes on top of a value that is past its clock line already; DECIMAL because
+	// the product has 80 bits. The line is schema.ClockLine.At. A leap is no use, so
+	// the hour's count begins anew. What was held back once stays so, whoever can be
+	// asked this time.
 	queryLeapSequences = "UPDATE `sequences` SET `rounds` = GREATEST(`rounds`, LEAST(CAST(`ceiling` DIV ? AS SIGNED) - 1, " +
-		"IF(`rounds` > " + sqlClockLine + ", LEAST(`rounds`, " + sqlSane + ") + LEAST(`peak`, " + sqlSane + "), " + sqlClockLine + "))), `hour_round` = `rounds`, `gen` = ?"
-	sqlClockLine = "(LEAST(`base`, " + sqlSane + ") + CAST(FLOOR(CAST(GREATEST(0, ? + 3600 - `birth`) AS DECIMAL(30,0)) * " +
+		"IF(`rounds` > " + sqlClockLine + ", LEAST(`rounds`, " + sqlSane + ") + LEAST(`peak`, " + sqlSane + "), " + sqlClockLine + "))), `hour_round` = `rounds`, `gen` = IF(`gen` = ?, `gen`, ?)"
+	queryHoldBack = "UPDATE `sequences` SET `gen` = ? WHERE `name` = ?"
+	sqlClockLine  = "(LEAST(`base`, " + sqlSane + ") + CAST(FLOOR(CAST(GREATEST(0, ? + 3600 - `birth`) AS DECIMAL(30,0)) * " +
 		"GREATEST(0, CAST(`ceiling` DIV ? AS SIGNED) - 1 - CAST(LEAST(`base`, " + sqlSane + ") AS SIGNED)) / 3155760000) AS UNSIGNED) + 1)"
 	// 2^61 − 1: a damaged row must neither overflow nor fail to be read.
 	sqlSane             = "2305843009213693951"

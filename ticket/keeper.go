@@ -297,8 +297,9 @@ func (f *Fleet) fence(ctx context.Context, s *server, c *Conn, own *survey, newe
 	s.counts.fences.count(reason)
 	s.mu.Unlock()
 	s.log.Warn("ticket server fenced", "server", s.label, "reason", reason, "gen", row.Gen)
-	for _, what := range fn.ignored {
-		s.log.Error("ticket server: floor ignored, no honest server can have reached it", "server", s.label, "floor", what)
+	for _, h := range fn.held {
+		s.log.Error("ticket server: sequence held back, because it has forgotten too much or another server's row was damaged; `oddeven sequence repair` says what to do",
+			"server", s.label, "sequence", h.name, "round", h.own, "others", h.others)
 	}
 	return row, nil
 }

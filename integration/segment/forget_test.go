@@ -1,6 +1,7 @@
 package segment_test
 
 import (
+	"errors"
 	"log/slog"
 	"testing"
 
@@ -215,4 +216,56 @@ func TestServerThatGoesBackUnnoticedIsFencedAndTheRangeNotUsed(t *testing.T) {
 			l.requireUnique(t)
 		})
 	}
+}
+
+// Past its clock line a server can have forgotten more than it makes good by
+// following the others. It issues nothing, whoever fences it, until an operator has
+// decided.
+func TestServerThatForgotMoreThanItCanMakeGoodIsHeldBack(t *testing.T) {
+	const step = 500_000 // rounds; a server follows a million
+	servers := clienttest.New(t, 2)
+	createAs(t, servers.DSNs(), sequence.Spec{Name: orders, Ceiling: 1<<31 - 1})
+	one, two := servers.Servers[0], servers.Servers[1]
+	old := one.Snapshot()
+	l := newLedger()
+	source := newSource(t, clienttest.Open(t, clienttest.Config(t, servers.DSNs()...)))
+	var floor int64
+	for range 8 {
+		r, err := source.Reserve(clienttest.Bounded(t), floor, step)
+		require.NoError(t, err)
+		last := r.First + (r.Count-1)*stride
+		l.note(span{r.First, last})
+		floor = last / stride
+	}
+	require.Greater(t, rounds(t, one), int64(3_000_000))
+	require.Greater(t, rounds(t, two), int64(3_000_000))
+	one.RestartFrom(old)
+	running := open(t, small, servers.DSNs()...)
+	require.NotContains(t, byServer(l.draw(t, running.Allocator, 300)), int64(1))
+	require.Equal(t, ticket.StateUp, clienttest.State(running.fleet, 0), "its tickets are in order")
+
+	// A fence that can ask nobody must not let it in.
+	two.Cut()
+	clienttest.ForceFence(t, one)
+	gen := clienttest.Gen(t, one)
+	alone := clienttest.Open(t, clienttest.Config(t, servers.DSNs()...))
+	require.Greater(t, clienttest.Gen(t, one), gen, "fenced")
+	_, err := segment.Open(clienttest.Bounded(t), alone, orders, small)
+	require.ErrorIs(t, err, ticket.ErrUnavailable)
+	require.ErrorContains(t, err, "held back")
+	require.NoError(t, alone.Close())
+	two.Heal()
+
+	fleet := clienttest.Open(t, clienttest.Config(t, servers.DSNs()...))
+	clienttest.UntilUp(t, fleet, 0)
+	clienttest.UntilUp(t, fleet, 1)
+	_, err = sequence.Repair(clienttest.Bounded(t), fleet, orders)
+	require.ErrorIs(t, err, sequence.ErrFarAhead)
+	read, errs := sequence.Read(clienttest.Bounded(t), fleet, orders)
+	require.NoError(t, errors.Join(errs...))
+	require.Equal(t, []sequence.Problem{sequence.HeldBack}, read[0].Servers[0].Problems)
+	_, err = sequence.Bump(clienttest.Bounded(t), fleet, orders, read[0].HighestID()+1)
+	require.NoError(t, err)
+	require.Contains(t, byServer(l.draw(t, running.Allocator, 500)), int64(1))
+	l.requireUnique(t)
 }

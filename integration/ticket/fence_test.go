@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -259,6 +260,8 @@ func TestFenceTakesSequencesToWhatThePeersKnow(t *testing.T) {
 	require.Equal(t, int64(2), clienttest.Gen(t, one))
 	require.GreaterOrEqual(t, clienttest.Value(t, one, "SELECT rounds FROM sequences WHERE name = 'a'"), high)
 	require.Less(t, clienttest.Value(t, one, "SELECT rounds FROM sequences WHERE name = 'damaged'"), int64(1<<50), "one bad row must not poison the fleet")
+	require.Equal(t, int64(schema.HeldBack), clienttest.Value(t, one, "SELECT gen FROM sequences WHERE name = 'damaged'"), "nor may it hide what was forgotten")
+	require.Equal(t, int64(2), clienttest.Value(t, one, "SELECT COUNT(*) FROM sequences WHERE gen = 2"))
 	require.Greater(t, clienttest.Value(t, one, "SELECT rounds FROM sequences WHERE name = 'bumped'"), int64(1<<50), "the greatest clock line of all counts")
 }
 
@@ -323,13 +326,53 @@ func TestTicketsAreLevelledAndADamagedServerIsNotFollowed(t *testing.T) {
 	l.draw(t, fleet, 10)
 
 	clienttest.Exec(t, one, "REPLACE INTO tickets (stub, id) VALUES (0, ?)", int64(1)<<52+1)
-	l.draw(t, fleet, 2)
-	clienttest.ForceFence(t, two)
-	clienttest.Open(t, clienttest.Config(t, servers.DSNs()...))
-	require.Equal(t, int64(2), clienttest.Gen(t, two))
-	require.Less(t, clienttest.Value(t, two, "SELECT MAX(id) FROM tickets"), int64(1)<<51)
 	l.draw(t, fleet, 10)
+	require.Less(t, clienttest.Value(t, two, "SELECT MAX(id) FROM tickets"), int64(1)<<51)
 	l.requireUnique(t)
+}
+
+// A server whose tickets are further behind than it can follow has forgotten more
+// than the fence can make good, or the others' counter was damaged: it stays out
+// until an operator has decided.
+func TestServerWhoseTicketsAreTooFarBehindStaysOut(t *testing.T) {
+	for name, down := range map[string]bool{"KnownToTheOther": false, "KnownToTheClient": true} {
+		t.Run(name, func(t *testing.T) {
+			servers := clienttest.New(t, 2)
+			one, two := servers.Servers[0], servers.Servers[1]
+			const far = int64(1)<<45 + 1 // a server follows 2^42
+			clienttest.Exec(t, one, "REPLACE INTO tickets (stub, id) VALUES (0, ?)", far)
+			fleet := clienttest.Open(t, clienttest.Config(t, servers.DSNs()...))
+			clienttest.UntilUp(t, fleet, 1)
+			l := &ledger{}
+			l.draw(t, fleet, 10)
+			high := clienttest.Value(t, two, "SELECT MAX(id) FROM tickets")
+			require.Less(t, high, int64(1)<<44)
+
+			two.Kill()
+			clienttest.Until(t, "noticed", func() bool { l.draw(t, fleet, 1); return clienttest.State(fleet, 1) != ticket.StateUp })
+			if down {
+				one.Cut()
+			}
+			two.Start()
+			clienttest.Until(t, "the reason", func() bool {
+				err := fleet.Stats().Servers[1].Err
+				return err != nil && strings.Contains(err.Error(), "it has forgotten what it issued, or the other counter was moved by hand")
+			})
+			require.Equal(t, int64(1), clienttest.Gen(t, two), "nothing is written")
+			require.Equal(t, high, clienttest.Value(t, two, "SELECT MAX(id) FROM tickets"))
+			if down {
+				one.Heal()
+			}
+			remedy := regexp.MustCompile(`REPLACE INTO tickets \(stub, id\) VALUES \(0, \d+\)`).FindString(fleet.Stats().Servers[1].Err.Error())
+			require.NotEmpty(t, remedy)
+			clienttest.Exec(t, two, remedy)
+			clienttest.UntilUp(t, fleet, 1)
+			for _, id := range l.draw(t, fleet, 10) {
+				require.Greater(t, id, far)
+			}
+			l.requireUnique(t)
+		})
+	}
 }
 
 // The same for a server that this client has not used yet: what it could not be

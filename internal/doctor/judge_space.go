@@ -79,7 +79,7 @@ func judgeDrift(f *facts, fleet []*facts) finding {
 	switch {
 	case len(wild) > 0:
 		w := wild[0]
-		return bad("Find out how it got there (a row changed by hand, an explicit ID). Its numbers are not carried to the others; restore the row, or go on and accept that order between the servers is lost.",
+		return bad("Find out which of the two is wrong. If the other one has forgotten, it issues nothing until it is taken there (`oddeven sequence repair` says how). If this one was moved by hand (a row changed, an explicit ID), its numbers are not carried to the others: restore the row, or accept that order between the servers is lost.",
 			"%s: round %d, but %s stands at %d: further ahead than its clock line and a thousandth of the space allow", w.name, w.own, w.other.label, w.theirs)
 	case behind != nil:
 		return warning("Run `oddeven next`, or any client: it pulls tickets level within seconds, and sequences with their next refill.",

@@ -130,6 +130,10 @@ func Leap(line, rounds, margin, last int64) int64 {
 // least a million rounds.
 func (l ClockLine) MaxDrift() int64 { return max(1_000_000, (l.Last-l.Base)/1000) }
 
+// HeldBack is the generation of a sequence's row that no client may reserve from
+// before an operator has mended it; those of servers begin with 1.
+const HeldBack = 0
+
 // Reach is the highest floor that a server at round own believes at a server
 // time: what lies above it comes from a row that somebody damaged.
 func (l ClockLine) Reach(own, now int64) int64 { return max(l.At(now), own+l.MaxDrift()) }

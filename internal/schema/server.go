@@ -83,7 +83,8 @@ func (s Server) TicketLine() ClockLine {
 // nothing else, so that whoever uses it is thrown out and looks at its records
 // again; the arguments of each are the new generation and the old one. They run
 // in one transaction that has locked the server's row. A row of another
-// generation than its server was put there by hand, and stays as useless as it is.
+// generation than its server was put there by hand, or is held back, and stays
+// as useless as it is.
 func RaiseGen() []string {
 	return []string{
 		"UPDATE `sequences` SET `gen` = ? WHERE `gen` = ?",

@@ -38,6 +38,11 @@
 // that is above the line of the newest state, that line does not cover what the
 // row issues next, so all rows get a new base at the leap.
 //
+// A row that a fence found so far behind the others that no honest server could
+// have been there is held back: it has a generation that no server has
+// (schema.HeldBack). It has forgotten, or another row is damaged; a change is
+// what decides that, and gives it a generation again.
+//
 // # What this rests on
 //
 // What one server alone knows is lost if that server forgets. So a change that

@@ -53,7 +53,8 @@ func (s *Sequence) problems(i int, now int64) []Problem {
 		}
 	}
 	row, state := o.Row, s.State
-	note(row.Gen != o.Gen, OtherGen)
+	note(row.Gen == schema.HeldBack, HeldBack)
+	note(row.Gen != o.Gen && row.Gen != schema.HeldBack, OtherGen)
 	switch {
 	case row.Birth != state.Birth && row.Deleted && !state.Deleted:
 		note(true, DeletedHere)
