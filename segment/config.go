@@ -32,7 +32,9 @@ type Config struct {
 	// another. Defaults to 10 minutes.
 	MaxAge time.Duration
 	// MinStep and MaxStep bound how many IDs are reserved at a time. Default to
-	// 1,000 and 100 million.
+	// 1,000 and 100 million. Of a sequence with a low ceiling it is never more than
+	// 62,500 rounds, or a 16,000th of them all if that is more, so that no server is
+	// left behind.
 	MinStep, MaxStep int64
 	// WaitAtMost is how long a call waits for a refill before it returns
 	// ErrUnavailable. Defaults to 0, as long as its context allows.

@@ -23,6 +23,9 @@ const (
 	// maxRefused bounds how many ranges in a row are refused because their server
 	// is ahead of all others.
 	maxRefused = 3
+	// maxShare bounds a refill to this part of what a server follows the others by,
+	// so that several in a row of one server leave none behind.
+	maxShare = 16
 )
 
 // fleetSource reserves rounds of one sequence, on the servers of a fleet in
@@ -155,7 +158,7 @@ func (s *fleetSource) Reserve(ctx context.Context, floor, count int64) (Range, e
 			return Range{}, s.final(err)
 		}
 		began := round(r.First, r.Stride) - 1
-		if began-floor <= drift(r) || s.confirmed(ctx, offset, began) {
+		if began-floor <= drift(r.Ceiling, r.Stride) || s.confirmed(ctx, offset, began) {
 			s.fleet.Seen(s.name, began+r.Count)
 			return r, nil
 		}
@@ -169,8 +172,8 @@ func (s *fleetSource) Reserve(ctx context.Context, floor, count int64) (Range, e
 
 // drift is how far a server may be ahead of the floor before the others are asked:
 // what a line from zero allows, which is no less than that of the sequence's row.
-func drift(r Range) int64 {
-	return schema.ClockLine{Last: r.Ceiling/r.Stride - 1}.MaxDrift()
+func drift(ceiling, increment int64) int64 {
+	return schema.ClockLine{Last: ceiling/increment - 1}.MaxDrift()
 }
 
 // confirmed asks the other servers whether the round can be honest.
@@ -182,6 +185,9 @@ func (s *fleetSource) confirmed(ctx context.Context, offset, round int64) bool {
 // reserve reserves rounds on one server.
 func (s *fleetSource) reserve(ctx context.Context, c *ticket.Conn, floor, count int64) (Range, error) {
 	offset, increment := c.Class()
+	if known := s.knownCeiling(); known > 0 {
+		count = min(count, drift(known, increment)/maxShare)
+	}
 	res := reservation{name: s.name, by: s.fleet.Name(), floor: floor, count: count}
 	var undone error // why the server did not do it the last time
 	for range maxSends {

@@ -168,3 +168,26 @@ func (s *safeBuffer) String() string {
 	defer s.mu.Unlock()
 	return s.b.String()
 }
+
+// Servers follow one another only so far; where that is not much, a refill takes a
+// part of it, whatever the step.
+func TestOneRefillDoesNotLeaveTheOtherServersBehind(t *testing.T) {
+	t.Parallel()
+	servers := clienttest.New(t, 2)
+	createAs(t, servers.DSNs(), sequence.Spec{Name: orders, Ceiling: 1<<31 - 1})
+	l := newLedger()
+	huge := segment.Config{MinStep: 10_000_000, MaxStep: 10_000_000}
+	for range 4 {
+		c := open(t, huge, servers.DSNs()...)
+		ids := make([]int64, 150_000)
+		require.NoError(t, c.NextN(clienttest.Bounded(t), ids))
+		l.rising(t, c.Allocator, ids)
+		require.Zero(t, c.Stats().Abandoned, "none refused")
+		c.close(t)
+	}
+	one, two := rounds(t, servers.Servers[0]), rounds(t, servers.Servers[1])
+	require.Positive(t, one)
+	require.Positive(t, two)
+	require.InDelta(t, one, two, 500_000, "half of what a server follows")
+	l.requireUnique(t)
+}
