@@ -185,9 +185,7 @@ func (s *fleetSource) confirmed(ctx context.Context, offset, round int64) bool {
 // reserve reserves rounds on one server.
 func (s *fleetSource) reserve(ctx context.Context, c *ticket.Conn, floor, count int64) (Range, error) {
 	offset, increment := c.Class()
-	if known := s.knownCeiling(); known > 0 {
-		count = min(count, drift(known, increment)/maxShare)
-	}
+	count = min(count, drift(s.knownCeiling(), increment)/maxShare)
 	res := reservation{name: s.name, by: s.fleet.Name(), floor: floor, count: count}
 	var undone error // why the server did not do it the last time
 	for range maxSends {
