@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/oddeven/oddeven/internal/schema"
 )
@@ -238,9 +239,16 @@ func (f *Fleet) seen() []sequence {
 	return all
 }
 
+// maxPasses bounds how often a call tries the servers, not counting passes after
+// which no server was up any more, for as long as a check may take: a server that
+// is told of a new start of another one is checked again, and in a fleet where
+// several start at once that goes on for a while.
+const maxPasses = 3
+
 // each tries the servers that are up, one after the other, from the next in
-// turn on, those that stall last. When none of them could, it waits for those that are being checked and
-// tries these, twice, because one may fail once more right after its check.
+// turn on, those that stall last. When none of them could, it waits for those that
+// are being checked and tries again, because one may fail once more right after its
+// check.
 func (f *Fleet) each(ctx context.Context, try func(*server) error) error {
 	if err := f.enter(); err != nil {
 		return err
@@ -249,16 +257,10 @@ func (f *Fleet) each(ctx context.Context, try func(*server) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	start := int(f.turn.Add(1) % uint64(len(f.servers)))
+	start, began := int(f.turn.Add(1)%uint64(len(f.servers))), time.Now()
 	errs := make([]error, len(f.servers))
-	for pass := range 3 {
-		if pass > 0 {
-			if hope, err := f.settle(ctx); err != nil {
-				return err
-			} else if !hope {
-				break
-			}
-		}
+	for passes := 0; ; {
+		stayed := false // a server that failed is up nevertheless
 		for _, at := range f.order(start) {
 			s := f.servers[at]
 			if f.ctx.Err() != nil {
@@ -273,6 +275,18 @@ func (f *Fleet) each(ctx context.Context, try func(*server) error) error {
 				return err
 			}
 			errs[at] = err
+			stayed = stayed || s.is(StateUp)
+		}
+		if stayed || time.Since(began) > checkFor*f.cfg.Timeout {
+			passes++
+		}
+		if passes == maxPasses {
+			break
+		}
+		if hope, err := f.settle(ctx); err != nil {
+			return err
+		} else if !hope {
+			break
 		}
 	}
 	return errors.Join(append([]error{ErrUnavailable}, errs...)...)

@@ -127,11 +127,14 @@ func (f *Fleet) conclude(s *server, doubts int64, row schema.Server, inc schema.
 	return true
 }
 
+// checkFor is how long a check may take, in timeouts.
+const checkFor = 2
+
 // verify surveys the server and its reachable peers, judges, and fences if that
 // is the judgement. It returns what the connections of the server must find.
 // accepted says that an operator vouches for the server.
 func (f *Fleet) verify(ctx context.Context, s *server, accepted bool) (schema.Server, schema.Incarnation, error) {
-	ctx, cancel := context.WithTimeout(ctx, 2*s.timeout)
+	ctx, cancel := context.WithTimeout(ctx, checkFor*s.timeout)
 	defer cancel()
 	var none schema.Server
 	c, err := s.dial(ctx, 0)

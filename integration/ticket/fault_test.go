@@ -3,6 +3,7 @@ package ticket_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"log/slog"
 	"strings"
 	"sync"
@@ -84,6 +85,42 @@ func TestDoPassesOverADeadServer(t *testing.T) {
 	servers.Servers[1].Mark()
 	do(10)
 	require.Len(t, servers.Servers[1].Statements().Matching(func(q string) bool { return q == "DO 1" }), 5, "takes its share again")
+}
+
+// Each start of a server makes the others look again, so in a large fleet a call can
+// meet servers that are being checked many times in a row.
+func TestCallOutlastsServersThatAreCheckedAgainAndAgain(t *testing.T) {
+	t.Parallel()
+	servers := clienttest.New(t, 2)
+	fleet := clienttest.Open(t, clienttest.Config(t, servers.DSNs()...))
+	const doubted = 10
+	calls := 0
+	require.NoError(t, fleet.Do(clienttest.Bounded(t), func(_ context.Context, c *ticket.Conn) error {
+		if calls++; calls <= doubted {
+			return c.Changed()
+		}
+		return nil
+	}))
+	require.Equal(t, doubted+1, calls)
+}
+
+// But not for ever.
+func TestCallGivesUpOnServersThatAreNeverInOrder(t *testing.T) {
+	t.Parallel()
+	servers := clienttest.New(t, 2)
+	cfg := clienttest.Config(t, servers.DSNs()...)
+	cfg.Timeout = clienttest.FrozenTimeout
+	fleet := clienttest.Open(t, cfg)
+	err := fleet.Do(clienttest.Bounded(t), func(_ context.Context, c *ticket.Conn) error { return c.Changed() })
+	require.ErrorIs(t, err, ticket.ErrUnavailable)
+
+	clienttest.UntilUp(t, fleet, 0)
+	clienttest.UntilUp(t, fleet, 1)
+	own := errors.New("mine")
+	calls := 0
+	err = fleet.Do(clienttest.Bounded(t), func(context.Context, *ticket.Conn) error { calls++; return own })
+	require.ErrorIs(t, err, own)
+	require.LessOrEqual(t, calls, 3*len(servers.Servers), "what no check can mend is tried a few times")
 }
 
 func TestFrozenServerCostsOneTimeoutAndIsUsedAgain(t *testing.T) {
