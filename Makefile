@@ -37,9 +37,9 @@ help: ## show this
 test: ## run every test, on real servers (found or brought up)
 	$(call tests,,./...,$(rivals); $(call metrics); $(alerts))
 
-# What does not depend on the server is left out.
+# Commands and migrations on real servers are left out.
 .PHONY: test-fleets
-test-fleets: ## run the tests of the library packages on real servers only
+test-fleets: ## run the tests of the root module, and of the library packages on real servers
 	$(call tests,,./ticket ./segment ./snowflake ./facade)
 
 .PHONY: test-unit

@@ -131,7 +131,7 @@ func (g *Generator) fromSegments(ctx context.Context, a *segment.Allocator, vs [
 			return err
 		case watched.Err() != nil:
 			return context.Cause(watched)
-		case g.client.allDown() || !pause.For(watched, betweenTries):
+		case g.client.whyDown() != nil || !pause.For(watched, betweenTries):
 			return err
 		}
 	}
@@ -195,6 +195,21 @@ func (g *Generator) back(a *segment.Allocator) {
 	g.mu.Unlock()
 	if returns {
 		g.client.cfg.Logger.Info("oddeven: IDs come from segments again", "sequence", g.name, "after", time.Since(since))
+	}
+}
+
+// end makes the Generator ask its Allocator, which has nothing more: that is what
+// calls fail with from now on.
+func (g *Generator) end(a *segment.Allocator) {
+	g.mu.Lock()
+	ends, why := g.away.Load() && !g.held.Load(), a.Stats().Err
+	if ends {
+		g.err = nil
+		g.resumeLocked(a)
+	}
+	g.mu.Unlock()
+	if ends {
+		g.client.cfg.Logger.Error("oddeven: the sequence has no more IDs", "sequence", g.name, "error", why)
 	}
 }
 

@@ -41,8 +41,9 @@ func (c *Client) openWithout(unreached error) error {
 	if err != nil {
 		return &UnavailableError{Servers: unreached, Worker: err}
 	}
-	layout := w.Stats().Layout
-	s := scheme{bits: layout.Width(snowflake.KindShard), layout: layout}
+	st := w.Stats()
+	layout := st.Layout
+	s := scheme{fleet: st.Fleet, bits: layout.Width(snowflake.KindShard), layout: layout}
 	if err := layout.CheckShardBits(s.bits); err != nil {
 		return errors.Join(&PlaneError{Problem: "the lease in the state file has a layout that no fleet can have", Err: err}, w.Close())
 	}
@@ -84,16 +85,19 @@ func (c *Client) notReached(err error) bool {
 	return news
 }
 
-// agrees checks that the fleet puts IDs together as the lease did: another fleet's
-// lease has no place here.
+// agrees checks that the lease is the fleet's: numbers of another fleet's may be
+// leased here to somebody else.
 func (c *Client) agrees(s scheme) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if s.bits == c.scheme.bits && s.layout == c.scheme.layout {
+	if s.fleet == c.scheme.fleet && s.bits == c.scheme.bits && s.layout == c.scheme.layout {
 		return nil
 	}
-	return &PlaneError{Problem: fmt.Sprintf("the lease in the state file %s has the layout %s, and the fleet %s", c.cfg.Worker.StateFile, c.scheme.layout, s.layout),
-		Remedy: "it is of another fleet: give each fleet a state file of its own"}
+	return &PlaneError{
+		Problem: fmt.Sprintf("the lease in the state file %s is of fleet %s with the layout %s, and the servers are of fleet %s with %s",
+			c.cfg.Worker.StateFile, c.scheme.fleet, c.scheme.layout, s.fleet, s.layout),
+		Remedy: "give each fleet a state file of its own; what was issued with that lease may have been issued by somebody else as well",
+	}
 }
 
 // refuse ends issuing for good.

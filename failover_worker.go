@@ -151,15 +151,17 @@ func (r *reserve) take() (w *snowflake.Worker, lost, due bool) {
 	return w, why != nil, true
 }
 
-// failed notes why there is no other worker. Why the last one ended stays known:
-// it has the time.
-func (r *reserve) failed(err error) {
+// failed notes why there is no other worker, and reports whether that is news. Why
+// the last one ended stays known: it has the time.
+func (r *reserve) failed(err error) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if lease, ok := errors.AsType[*snowflake.LeaseEndedError](r.err); ok {
 		err = errors.Join(lease, err)
 	}
+	news := r.err == nil || r.err.Error() != err.Error()
 	r.err = err
+	return news
 }
 
 // settled lets calls go on that wait for an exchange.
@@ -230,13 +232,15 @@ func (c *Client) renewReserve() error {
 	defer cancel()
 	w, err := snowflake.Open(ctx, c.fleet.Load(), c.cfg.worker())
 	if err != nil {
-		c.reserve.failed(err)
+		if c.reserve.failed(err) && c.ctx.Err() == nil {
+			c.cfg.Logger.Warn("oddeven: no worker to fall back on", "error", err)
+		}
 		return err
 	}
 	c.reserve.set(w, true)
 	st := w.Stats()
 	if old != nil && !lost && old.Stats().Number != st.Number {
-		c.cfg.Logger.Error("oddeven: the lease that Open took up was released meanwhile, is not this fleet's, or its state file is gone: in the first two cases somebody else may have issued the same IDs",
+		c.cfg.Logger.Error("oddeven: the lease that Open took up was released meanwhile, or its state file is gone: if it was released, somebody else may have issued the same IDs",
 			"file", c.cfg.Worker.StateFile, "worker", old.Stats().Number)
 	}
 	c.cfg.Logger.Info("oddeven: worker leased", "worker", st.Number, "server", st.Server, "until", st.Until)
@@ -245,11 +249,12 @@ func (c *Client) renewReserve() error {
 
 // bringBack has Generators that are away see that their sequence has reached its
 // ceiling, or was deleted: that is an error, and no reason to go on with the worker.
+// They do not count as having returned.
 func (c *Client) bringBack() {
 	for _, g := range c.all() {
 		a := g.opened.Load()
 		if a != nil && g.away.Load() && isFinal(a.Stats().Err) {
-			g.back(a)
+			g.end(a)
 		}
 	}
 }

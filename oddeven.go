@@ -83,7 +83,7 @@ func (c *Client) connect(ctx context.Context) (*ticket.Fleet, scheme, error) {
 	row, err := readSettings(ctx, fleet)
 	var s scheme
 	if err == nil {
-		s, err = row.scheme(c.cfg.Worker)
+		s, err = row.scheme(fleet.Stats().Fleet, c.cfg.Worker)
 	}
 	if err != nil {
 		return nil, s, errors.Join(err, fleet.Close())
@@ -167,18 +167,20 @@ func (c *Client) refused() error {
 	return nil
 }
 
-// allDown reports whether every server is known to be down.
-func (c *Client) allDown() bool {
+// whyDown is why every server is down, nil if one is not known to be.
+func (c *Client) whyDown() error {
 	fleet := c.fleet.Load()
 	if fleet == nil {
-		return true
+		return c.whyUnreached()
 	}
+	errs := []error{errors.New("no server is up")}
 	for _, s := range fleet.Stats().Servers {
 		if s.State != ticket.StateDown {
-			return false
+			return nil
 		}
+		errs = append(errs, s.Err)
 	}
-	return true
+	return errors.Join(errs...)
 }
 
 // Close ends the Client: calls that wait get ErrClosed, every goroutine is joined,

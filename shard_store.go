@@ -37,19 +37,20 @@ func readSettings(ctx context.Context, fleet *ticket.Fleet) (settings, error) {
 
 // scheme is how the fleet's IDs are put together, the same on all its servers.
 type scheme struct {
-	increment int64 // 0 before a server was reached
-	bits      int   // of the shard, the lowest of every ID
+	fleet     string // its identity
+	increment int64  // 0 before a server was reached
+	bits      int    // of the shard, the lowest of every ID
 	layout    snowflake.Layout
 }
 
 // scheme checks that no ID of a segment can be one of a worker: the first are
 // below 2^53, and the others are not.
-func (row settings) scheme(cfg snowflake.Config) (scheme, error) {
+func (row settings) scheme(fleet string, cfg snowflake.Config) (scheme, error) {
 	layout, err := snowflake.ParseLayout(row.Layout)
 	if err != nil {
 		return scheme{}, fmt.Errorf("read layout of the fleet: %w", err)
 	}
-	s := scheme{increment: row.Increment, bits: row.ShardBits, layout: layout}
+	s := scheme{fleet: fleet, increment: row.Increment, bits: row.ShardBits, layout: layout}
 	if err := s.check(time.Unix(row.Now, 0)); err != nil {
 		return s, err
 	}

@@ -134,7 +134,7 @@ func TestSchemeShowsTheArithmetic(t *testing.T) {
 		{"NegativeBits", row(-1, snowflake.Default().String()), "-1 shard bits"},
 		{"TooManyBits", row(33, snowflake.Default().String()), "33 shard bits"},
 	} {
-		s, err := tt.row.scheme(snowflake.Config{})
+		s, err := tt.row.scheme("f", snowflake.Config{})
 		if tt.want == "" {
 			require.NoError(t, err, tt.name)
 			require.Equal(t, tt.row.ShardBits, s.bits)
@@ -150,12 +150,12 @@ func TestSchemeComparesTheConfiguration(t *testing.T) {
 	row := settings{Increment: 2, Layout: snowflake.Default().String(), LongestMS: 60_000, Now: 1_795_219_200}
 	other, err := snowflake.Preset("twitter")
 	require.NoError(t, err)
-	_, err = row.scheme(snowflake.Config{Layout: other})
+	_, err = row.scheme("f", snowflake.Config{Layout: other})
 	var conflict *snowflake.LayoutConflictError
 	require.ErrorAs(t, err, &conflict)
-	_, err = row.scheme(snowflake.Config{Lease: 61_000_000_000})
+	_, err = row.scheme("f", snowflake.Config{Lease: 61_000_000_000})
 	require.ErrorContains(t, err, "Worker.Lease = 1m1s: the fleet allows at most 1m0s")
-	_, err = row.scheme(snowflake.Config{Layout: snowflake.Default(), Lease: 60_000_000_000})
+	_, err = row.scheme("f", snowflake.Config{Layout: snowflake.Default(), Lease: 60_000_000_000})
 	require.NoError(t, err)
 }
 

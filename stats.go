@@ -2,7 +2,6 @@ package oddeven
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -109,8 +108,8 @@ func (c *Client) missing() []error {
 		if err := c.reserve.missing(); err != nil {
 			missing = append(missing, fmt.Errorf("worker: %w", err))
 		}
-	} else if c.allDown() {
-		missing = append(missing, errors.New("no server is up"))
+	} else if err := c.whyDown(); err != nil {
+		missing = append(missing, err)
 	}
 	for _, g := range c.all() {
 		g.mu.Lock()

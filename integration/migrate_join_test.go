@@ -50,6 +50,20 @@ func requireAbove(t *testing.T, joined *testfleet.Server, tickets []int64, known
 		"its worker numbers are parked for one longest lease")
 }
 
+func TestNoServerJoinsWhileASequenceIsHeldBack(t *testing.T) {
+	t.Parallel()
+	fleet := testfleet.New(t, 3)
+	known, fresh := fleet.Servers[:2], fleet.Servers[2]
+	used(t, known...)
+	execute(t, known[0], "UPDATE sequences SET gen = 0 WHERE name = 'invoices'")
+	report, message := refused(t, migrations.ErrWaiting, migrations.Up, migrating(t, fleet.Servers...))
+	require.Contains(t, message, `sequence "invoices" is held back`)
+	require.Equal(t, migrations.StateFailed, report.Servers[2].State)
+	require.Zero(t, value(t, fresh, "SELECT COUNT(*) FROM server"))
+	execute(t, known[0], "UPDATE sequences SET gen = 1 WHERE name = 'invoices'") // as bump does
+	succeed(t, migrations.Up, migrating(t, fleet.Servers...))
+}
+
 func TestServerThatJoinsStartsAboveEverything(t *testing.T) {
 	t.Parallel()
 	fleet := testfleet.New(t, 3)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/oddeven/oddeven/internal/schema"
 	"github.com/oddeven/oddeven/internal/sequence"
+	"github.com/oddeven/oddeven/segment"
 )
 
 func TestDeletedSequenceGoesOnAboveWhatItMayHaveIssued(t *testing.T) {
@@ -70,6 +71,34 @@ func TestDeletedRowIsLeaptAndAnOldOneRaised(t *testing.T) {
 	plan, err = sequence.Repair(bounded(t), fleet, "s")
 	require.NoError(t, err)
 	require.True(t, plan.Empty())
+}
+
+// A row that is held back says that others were further. If none is left that says how
+// far, an operator has to.
+func TestHeldBackRowNeedsAStartIfNobodyKnowsHowFarItWas(t *testing.T) {
+	t.Parallel()
+	servers, fleet := sequenced(t, 2)
+	one, two := servers.Servers[0], servers.Servers[1]
+	create(t, fleet, sequence.Spec{Name: "s"})
+	reserve(t, one, "s", 900)
+	asRoot(t, one, "UPDATE sequences SET gen = 0")
+	for _, lost := range []string{"UPDATE sequences SET rounds = 100", "DELETE FROM sequences"} {
+		asRoot(t, two, lost)
+		_, err := sequence.Repair(bounded(t), fleet, "s")
+		require.ErrorIs(t, err, sequence.ErrFarAhead)
+		require.ErrorContains(t, err, "bump NAME START")
+		_, err = sequence.Delete(bounded(t), fleet, "s")
+		require.ErrorIs(t, err, sequence.ErrFarAhead)
+	}
+	_, err := sequence.Create(bounded(t), fleet, sequence.Spec{Name: "s"})
+	require.ErrorIs(t, err, sequence.ErrFarAhead, "an application that creates its sequence decides nothing")
+	_, err = segment.Open(bounded(t), fleet, "s", segment.Config{Create: true})
+	require.ErrorContains(t, err, "held back")
+	require.Zero(t, value(t, one, "SELECT gen FROM sequences"))
+	_, err = sequence.Bump(bounded(t), fleet, "s", 1_000_000)
+	require.NoError(t, err)
+	requireInOrder(t, fleet, "s")
+	require.Equal(t, []int64{500_000, 500_000}, rounds(t, servers, "s"))
 }
 
 func TestMissedChangesAreMended(t *testing.T) {

@@ -69,7 +69,7 @@ func (s *scrape) fleet(st ticket.Stats) {
 
 func (s *scrape) server(name string, st ticket.ServerStats) {
 	s.yes(serverUp, st.State == ticket.StateUp, name)
-	s.yes(serverRefused, errors.Is(st.Err, ticket.ErrNotAccepted) || errors.Is(st.Err, ticket.ErrForeign), name)
+	s.yes(serverRefused, errors.Is(st.Err, ticket.ErrNotAccepted) || errors.Is(st.Err, ticket.ErrForeign) || errors.Is(st.Err, ticket.ErrBehind), name)
 	s.count(serverOffset, st.Offset, name)
 	s.count(serverGeneration, st.Gen, name)
 	s.count(serverConnections, st.Connections, name)

@@ -22,6 +22,7 @@ type member struct {
 	met     time.Time // when inc was asked for, with its monotonic reading; zero if it was not read
 	version int64
 	row     *schema.Server // nil if it has none
+	absent  []int64        // offsets of servers that it remembers and that are not in the crew
 }
 
 // ok reports whether the server can still be worked on.

@@ -12,7 +12,7 @@ import (
 // A client that still uses one of them is thrown out here, reads that, and
 // leaves it alone.
 func (c *crew) retire(ctx context.Context, m *member) error {
-	if m.row == nil || c.cfg.DryRun || len(c.cfg.Retired) == 0 {
+	if m.row == nil || c.cfg.DryRun && m.version < Latest() || len(c.cfg.Retired) == 0 {
 		return nil
 	}
 	have, now, err := m.records(ctx)
@@ -21,7 +21,11 @@ func (c *crew) retire(ctx context.Context, m *member) error {
 	}
 	var statements []stmt
 	for _, p := range have {
-		if !p.RetiredAt.Valid && slices.Contains(c.cfg.Retired, p.Offset) && !c.has(p.Identity) {
+		if c.has(p.Identity) {
+			continue
+		}
+		m.absent = append(m.absent, p.Offset)
+		if !p.RetiredAt.Valid && slices.Contains(c.cfg.Retired, p.Offset) {
 			m.report.Done = append(m.report.Done, fmt.Sprintf("retire server %s of offset %d", p.Identity, p.Offset))
 			statements = append(statements, retirePeer(p.Identity, now))
 		}
@@ -34,6 +38,18 @@ func (c *crew) retire(ctx context.Context, m *member) error {
 	}
 	m.row.Gen++
 	return nil
+}
+
+// warnUnknown says which of the retired offsets no server has a record for that could
+// be retired.
+func (c *crew) warnUnknown() {
+	members := c.working()
+	for _, k := range c.cfg.Retired {
+		remembered := slices.ContainsFunc(members, func(m *member) bool { return slices.Contains(m.absent, k) })
+		if !remembered && len(members) > 0 {
+			c.warnings = append(c.warnings, fmt.Sprintf("No server remembers another one with offset %d than those named, so there is none to retire.", k))
+		}
+	}
 }
 
 // recordPeers writes servers that m does not know into its records. What it knows

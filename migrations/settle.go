@@ -22,6 +22,7 @@ const rowsPerInsert = 1000
 // and writes every server into the records of its peers.
 func (c *crew) settle(ctx context.Context) {
 	c.each(func(m *member) error { return c.retire(ctx, m) }) // before another server has the offset
+	c.warnUnknown()
 	c.found(ctx)
 	c.each(func(m *member) error { return c.completeWorkers(ctx, m) })
 	c.each(func(m *member) error { return c.recordPeers(ctx, m) })
@@ -59,6 +60,13 @@ func (c *crew) found(ctx context.Context) {
 		return
 	}
 	past, err := c.survey(ctx)
+	if err == nil && len(past.held) > 0 {
+		for _, m := range fresh {
+			m.refuse(ErrWaiting, "has its tables, but gets no offset while "+strings.Join(past.held, " and "),
+				"`oddeven sequence repair` says what to do about it; then run `oddeven migrate up` again.")
+		}
+		return
+	}
 	if err == nil {
 		err = past.assign(c, fresh, positions)
 	}
@@ -93,6 +101,7 @@ type past struct {
 	ticketPeak int64 // most rounds of tickets that a server has used in an hour
 	sequences  map[string]sequencePast
 	claims     []claim
+	held       []string // sequences of which nobody may know how far they are
 	unnamed    []string // servers of the fleet that are remembered and not here
 	offsets    map[*member]int64
 }
@@ -172,6 +181,9 @@ func (p *past) add(ctx context.Context, c *crew, m *member, known map[schema.Ide
 		return err
 	}
 	for _, row := range rows {
+		if row.Held {
+			p.held = append(p.held, fmt.Sprintf("sequence %q is held back on %s", row.Name, m.report.Server))
+		}
 		p.addSequence(row, m.row.Class(), now)
 	}
 	peers, err := m.peers(ctx)

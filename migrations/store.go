@@ -27,7 +27,7 @@ const (
 	queryLockServer = "SELECT `gen` FROM `server` WHERE `id` = 1 FOR UPDATE"
 	queryPeers      = "SELECT `identity`, `server_offset`, `gen`, `server_uuid`, `started_at`, `retired_at` FROM `peers`"
 	// Every sequence, tombstones included. A damaged peak must not fail to be read.
-	querySequences = "SELECT `name`, `rounds`, LEAST(`peak`, 2305843009213693951) AS `peak`, `base`, `birth`, `ceiling`, `description`, `deleted_at` FROM `sequences`"
+	querySequences = "SELECT `name`, `rounds`, LEAST(`peak`, 2305843009213693951) AS `peak`, `base`, `birth`, `ceiling`, `description`, `deleted_at`, `gen` = 0 AS `held` FROM `sequences`"
 	queryNumbers   = "SELECT `number` FROM `workers` ORDER BY `number`"
 	// Allocations: anything that says which numbers have been given out.
 	queryUsedSequences = "SELECT COUNT(*) FROM `sequences`"
@@ -125,6 +125,7 @@ type sequenceRow struct {
 	Ceiling     int64        `db:"ceiling"`
 	Description string       `db:"description"`
 	DeletedAt   sql.NullTime `db:"deleted_at"`
+	Held        bool         `db:"held"` // back: see schema.HeldBack
 }
 
 // newer reports whether a server has missed a change if it has the other row: a

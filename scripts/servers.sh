@@ -1,6 +1,5 @@
 # shellcheck shell=sh
-# Functions shared by scripts/test-servers and scripts/local-server, which source
-# this file. A server binary for local processes: find it, else install it.
+# Functions shared by the scripts that source this file. A server binary for local processes: find it, else install it.
 
 # The package: mariadb-server-core alone lacks my_print_defaults, which
 # mariadb-install-db needs.
@@ -9,7 +8,7 @@ SERVER_PACKAGE=mariadb-server
 say() { echo "${0##*/}: $*" >&2; }
 
 # find_server prints the path of a mysqld or mariadbd that can be used; returns 1 if
-# there is none. The places are those that internal/localserver searches.
+# there is none, in the commonest of the places that internal/localserver searches.
 find_server() {
     for found in "$(command -v mysqld || :)" "$(command -v mariadbd || :)" \
         /usr/sbin/mysqld /usr/sbin/mariadbd /usr/local/sbin/mysqld /usr/local/sbin/mariadbd \

@@ -38,7 +38,7 @@ func (e *UnknownSequenceError) Error() string {
 func (e *UnknownSequenceError) Unwrap() []error { return []error{ErrUnknownSequence, e.Err} }
 
 // errDeleted is in the error of a server that has a tombstone.
-var errDeleted = errors.New("deleted")
+var errDeleted = fmt.Errorf("%w: deleted", ErrUnknownSequence)
 
 // isFinal reports whether waiting alone does not help.
 func isFinal(err error) bool {

@@ -38,6 +38,7 @@ type fleetSource struct {
 	mu      sync.Mutex // guards all below; never held across I/O
 	highs   []high     // of servers that have answered
 	ceiling int64      // as last read
+	base    int64      // of the clock line, likewise
 	lost    int64      // reservations whose outcome is not known, or that were refused
 }
 
@@ -79,9 +80,9 @@ func (s *fleetSource) Floor(ctx context.Context) (int64, error) {
 	}
 	var floor int64
 	for _, st := range states {
-		s.noteCeiling(st.Ceiling)
+		s.noteLine(st.row)
 		if !believed(states, st.offset, st.Rounds) {
-			s.log.Error("segment: floor ignored, no other server can believe it", "sequence", s.name, "server", st.server, "round", st.Rounds)
+			s.log.Error("segment: floor ignored, no other server can believe it; `oddeven sequence repair` says what to do", "sequence", s.name, "server", st.server, "round", st.Rounds)
 			continue
 		}
 		floor = max(floor, st.Rounds)
@@ -94,20 +95,22 @@ func (s *fleetSource) Floor(ctx context.Context) (int64, error) {
 func (s *fleetSource) states(ctx context.Context) ([]state, error) {
 	var mu sync.Mutex
 	var states []state
+	rows := 0 // of any kind
 	errs := s.fleet.Each(ctx, func(ctx context.Context, c *ticket.Conn) error {
 		r, err := read(ctx, c, s.name)
 		if err != nil {
 			return err
 		}
-		if r.Gen > c.Gen() {
-			return c.Changed() // it has heard of something that this client has not
-		}
-		if r.Gen < c.Gen() { // where it stands says nothing of what was issued
-			return s.outdated(r, c)
-		}
 		offset, _ := c.Class()
 		mu.Lock()
 		defer mu.Unlock()
+		rows++
+		switch {
+		case r.Gen > c.Gen():
+			return c.Changed() // it has heard of something that this client has not
+		case r.Gen < c.Gen(): // where it stands says nothing of what was issued
+			return s.outdated(r, c)
+		}
 		states = append(states, state{offset: offset, server: c.Server(), row: r})
 		return nil
 	})
@@ -116,7 +119,7 @@ func (s *fleetSource) states(ctx context.Context) ([]state, error) {
 	}
 	err := errors.Join(errs...)
 	if len(states) == 0 {
-		if errors.Is(err, ErrUnknownSequence) {
+		if rows == 0 && errors.Is(err, ErrUnknownSequence) {
 			return nil, &UnknownSequenceError{Sequence: s.name, Err: err}
 		}
 		return nil, errors.Join(ticket.ErrUnavailable, err)
@@ -158,7 +161,7 @@ func (s *fleetSource) Reserve(ctx context.Context, floor, count int64) (Range, e
 			return Range{}, s.final(err)
 		}
 		began := round(r.First, r.Stride) - 1
-		if began-floor <= drift(r.Ceiling, r.Stride) || s.confirmed(ctx, offset, began) {
+		if began-floor <= drift(r) || s.confirmed(ctx, offset, began) {
 			s.fleet.Seen(s.name, began+r.Count)
 			return r, nil
 		}
@@ -172,8 +175,8 @@ func (s *fleetSource) Reserve(ctx context.Context, floor, count int64) (Range, e
 
 // drift is how far a server may be ahead of the floor before the others are asked:
 // what a line from zero allows, which is no less than that of the sequence's row.
-func drift(ceiling, increment int64) int64 {
-	return schema.ClockLine{Last: ceiling/increment - 1}.MaxDrift()
+func drift(r Range) int64 {
+	return schema.ClockLine{Last: r.Ceiling/r.Stride - 1}.MaxDrift()
 }
 
 // confirmed asks the other servers whether the round can be honest.
@@ -185,7 +188,7 @@ func (s *fleetSource) confirmed(ctx context.Context, offset, round int64) bool {
 // reserve reserves rounds on one server.
 func (s *fleetSource) reserve(ctx context.Context, c *ticket.Conn, floor, count int64) (Range, error) {
 	offset, increment := c.Class()
-	count = min(count, drift(s.knownCeiling(), increment)/maxShare)
+	count = min(count, s.most(increment))
 	res := reservation{name: s.name, by: s.fleet.Name(), floor: floor, count: count}
 	var undone error // why the server did not do it the last time
 	for range maxSends {
@@ -241,7 +244,7 @@ func (s *fleetSource) explain(ctx context.Context, c *ticket.Conn, res *reservat
 	if err != nil {
 		return err
 	}
-	s.noteCeiling(r.Ceiling)
+	s.noteLine(r)
 	left := r.last - max(r.Rounds, res.floor)
 	switch {
 	case r.Gen < c.Gen():
@@ -366,14 +369,21 @@ func (s *fleetSource) ceilingOf(ctx context.Context, c *ticket.Conn, id int64) (
 		s.gap()
 		return 0, err
 	}
-	s.noteCeiling(r.Ceiling)
+	s.noteLine(r)
 	return r.Ceiling, nil
 }
 
-func (s *fleetSource) noteCeiling(ceiling int64) {
+func (s *fleetSource) noteLine(r row) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.ceiling = ceiling
+	s.ceiling, s.base = r.Ceiling, r.Base
+}
+
+// most is how many rounds one refill may take.
+func (s *fleetSource) most(increment int64) int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return schema.ClockLine{Base: s.base, Last: s.ceiling/increment - 1}.MaxDrift() / maxShare
 }
 
 func (s *fleetSource) knownCeiling() int64 {

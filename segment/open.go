@@ -3,6 +3,7 @@ package segment
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 
 	"github.com/oddeven/oddeven/internal/sequence"
@@ -19,9 +20,9 @@ import (
 // ctx bounds the opening only. Errors: a *ticket.ConfigError for a bad name or
 // configuration, an *UnknownSequenceError (ErrUnknownSequence), ErrExhausted,
 // ErrScheme if one server is further ahead than the others can believe, ctx's own,
-// ticket.ErrClosed, or ticket.ErrUnavailable with one *ticket.ServerError per server;
-// with Config.Create also an error of no exported type that says which server was
-// missing and what to do.
+// ticket.ErrClosed, or ticket.ErrUnavailable with one *ticket.ServerError per server,
+// with Config.Create also if one of them does not answer and the sequence is to be
+// created; and with it an error of no exported type for what an operator has to mend.
 func Open(ctx context.Context, fleet *ticket.Fleet, name string, cfg Config) (*Allocator, error) {
 	if err := sequence.CheckName(name); err != nil {
 		return nil, err
@@ -32,7 +33,7 @@ func Open(ctx context.Context, fleet *ticket.Fleet, name string, cfg Config) (*A
 	}
 	source := &fleetSource{fleet: fleet, name: name, log: log}
 	a, err := New(ctx, source, cfg)
-	if !cfg.Create || !errors.Is(err, ErrUnknownSequence) || errors.Is(err, errDeleted) {
+	if _, unknown := errors.AsType[*UnknownSequenceError](err); !cfg.Create || !unknown || errors.Is(err, errDeleted) {
 		return a, err
 	}
 	if err := create(ctx, fleet, name); err != nil {
@@ -45,8 +46,12 @@ func Open(ctx context.Context, fleet *ticket.Fleet, name string, cfg Config) (*A
 // same.
 func create(ctx context.Context, fleet *ticket.Fleet, name string) error {
 	_, err := sequence.Create(ctx, fleet, sequence.Spec{Name: name})
-	if errors.Is(err, sequence.ErrExists) {
+	failed, ok := errors.AsType[*sequence.Error](err)
+	switch {
+	case errors.Is(err, sequence.ErrExists):
 		return nil
+	case ok && failed.Kind == sequence.ErrServers && failed.Err != nil: // one did not answer
+		return fmt.Errorf("%w: %w", ticket.ErrUnavailable, err)
 	}
 	return err
 }

@@ -16,12 +16,11 @@ const (
 	// use of this row and moves the beginning of the hour along. The counts of
 	// refills and rounds for people are taken before hour is assigned; nothing in
 	// them can overflow or fail, also when the clock was set back or the row was
-	// damaged. Without CAST
-	// MySQL compares a floor that is bound as text as text, and could go back. The
-	// WHERE clause is the proof that the row is as it was verified, that an OK means
-	// that it is committed, that the end is not reached, and that the floor is one
-	// that this server can believe:
-	// schema.ClockLine.MaxDrift, or sqlFar.
+	// damaged. Without CAST MySQL compares a floor that is bound as text as text, and
+	// could go back. The WHERE clause is the proof that the row is as it was verified,
+	// that an OK means that it is committed, that the end is not reached, and that the
+	// floor is one that this server can believe: by schema.ClockLine.MaxDrift, or
+	// because it was held against the clock line (reservation.far).
 	queryReserve = "UPDATE `sequences` SET " +
 		"`hour_round` = GREATEST(`rounds`, CAST(? AS UNSIGNED)) + IF(`hour` = UNIX_TIMESTAMP() DIV 3600, `hour_round`, `rounds`) - `rounds`, " +
 		"`past_refills` = IF(`hour` = UNIX_TIMESTAMP() DIV 3600, `past_refills`, IF(`hour` = GREATEST(1, UNIX_TIMESTAMP() DIV 3600) - 1 AND `refills` > `hour_refills`, `refills` - `hour_refills`, 0)), " +
@@ -69,7 +68,7 @@ func read(ctx context.Context, c *ticket.Conn, name string) (row, error) {
 	}
 	if r.Deleted {
 		return r, &ticket.ServerError{
-			Problem: fmt.Sprintf("sequence %q was deleted", name), Kind: ErrUnknownSequence, Err: errDeleted,
+			Problem: fmt.Sprintf("sequence %q was deleted", name), Kind: errDeleted,
 			Remedy: "`oddeven sequence create` revives it above everything it has issued.",
 		}
 	}

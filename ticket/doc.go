@@ -39,6 +39,7 @@
 //	              │
 //	  judge ── as known ──────────────────────────────> up
 //	    │  ├── restarted, or a peer knows more ── fence ──> up
+//	    │  │                                        └─────> out: tickets too far behind
 //	    │  └── another server, or a second copy ────────> out, until accepted
 //	    └ (pure; judge.go)            (fence.go)
 //
@@ -46,6 +47,12 @@
 // at the pace that uses up the space below 2^53 in a hundred years. A server
 // that issued more slowly than that has never been above it, whatever it has
 // forgotten. Numbers therefore jump after every restart of a server.
+//
+// Past the clock line the others' counters say where the server has been. One that is
+// further behind than an honest server can be (schema.ClockLine.MaxDrift) has forgotten
+// more than it can make good, or another counter was damaged. Nobody can tell, so an
+// operator has to: until then such a sequence is held back on that server, and with
+// such tickets the server stays out.
 //
 // What a server was fenced with is written to its peers. A server that hears of
 // a new start of another one raises its own generation as well, so that every

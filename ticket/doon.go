@@ -22,7 +22,12 @@ func (f *Fleet) DoOn(ctx context.Context, offset int64, fn func(context.Context,
 	for range maxRaces { // a connection may tell that the server has to be checked
 		s := f.at(ctx, offset)
 		if s == nil {
-			return errors.Join(ErrUnavailable, ctx.Err(), fmt.Errorf("ticket: no server is known to have offset %d", offset))
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			return errors.Join(ErrUnavailable, &ServerError{
+				Server: fmt.Sprintf("with offset %d", offset), Problem: "is not known", Remedy: "Name all servers of the fleet; it must have been reached once.",
+			})
 		}
 		if err = f.wait(ctx, s); err == nil {
 			err = s.do(ctx, fn)

@@ -17,6 +17,10 @@ var (
 	// ErrNotAccepted is the kind of a [*ServerError] for a server that may not
 	// issue before an operator has accepted it with `oddeven fleet accept`.
 	ErrNotAccepted = errors.New("ticket: server not accepted")
+	// ErrBehind is the kind of a [*ServerError] for a server whose tickets are so far
+	// behind those of the others that it has forgotten what it issued, or another
+	// counter was damaged. It stays out until an operator has decided.
+	ErrBehind = errors.New("ticket: server too far behind")
 	// ErrScheme is the kind of a [*ServerError] for a server that returned a number
 	// that breaks the scheme. The number was not used.
 	ErrScheme = errors.New("ticket: number breaks the scheme")

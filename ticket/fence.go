@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strconv"
 	"unicode/utf8"
 
 	"github.com/jmoiron/sqlx"
@@ -29,6 +30,8 @@ type fence struct {
 	line int64 // the same, and never before latest: where clock lines are looked at
 	gen  int64 // the new generation
 	held []heldBack
+
+	before map[string]int64 // rounds of the server's sequences before they leapt
 }
 
 // sequence is what the fence reads of one, on one server.
@@ -39,6 +42,7 @@ type sequence struct {
 	Birth   int64  `db:"birth"`
 	Ceiling int64  `db:"ceiling"`
 	Peak    int64  `db:"peak"`
+	Held    bool   `db:"held"` // back: others are known to be further
 }
 
 func (s sequence) line(class schema.Class) schema.ClockLine {
@@ -138,14 +142,13 @@ func (f *fence) leapTickets(ctx context.Context, tx *txn) error {
 	if err != nil {
 		return err
 	}
-	own, reached, others := roundsFor(top, n), line.At(f.line), f.floor
+	own, reached := roundsFor(top, n), line.At(f.line)
 	for _, p := range f.peers {
 		reached = max(reached, p.row.TicketLine().At(f.line))
-		others = max(others, p.top)
 	}
-	theirs := roundsFor(others, n)
-	if theirs > max(reached, own+line.MaxDrift()) {
-		return tooFarBehind(top, row.Class().ID(min(theirs, line.Last)))
+	theirs, ahead := mostTickets(f.peers, f.floor, n)
+	if err := checkBehind(row, top, reached, theirs, ahead); err != nil {
+		return err
 	}
 	floor := max(roundsFor(f.seen, n), theirs)
 	if max(own, floor) > reached {
@@ -174,19 +177,52 @@ func (f *fence) leapTickets(ctx context.Context, tx *txn) error {
 // roundsFor is the first round in which every class of increment n is above id.
 func roundsFor(id, n int64) int64 { return id/n + min(1, id%n) }
 
-// tooFarBehind keeps a server out whose tickets are so far behind that either it
-// has forgotten more than it can make good, or another counter was damaged.
-func tooFarBehind(own, theirs int64) error {
+// mostTickets is the highest round of tickets that is known of other servers, and the
+// one that stands there, nil if only this client has seen it.
+func mostTickets(peers []*survey, seen, n int64) (round int64, ahead *survey) {
+	for _, p := range peers {
+		if p.top > seen {
+			seen, ahead = p.top, p
+		}
+	}
+	return roundsFor(seen, n), ahead
+}
+
+// checkBehind keeps a server out whose tickets are so far behind that either it has
+// forgotten more than a fence can make good, or another counter was damaged. reached
+// is where the clock lines are.
+func checkBehind(row schema.Server, top, reached, theirs int64, ahead *survey) error {
+	line := row.TicketLine()
+	theirs = min(theirs, line.Last)
+	if theirs <= max(reached, roundsFor(top, row.Increment)+line.MaxDrift()) {
+		return nil
+	}
+	other, offset := "which this client has seen", "OFFSET"
+	if ahead != nil {
+		other, offset = fmt.Sprintf("where the server with offset %d stands", ahead.row.Offset), strconv.FormatInt(ahead.row.Offset, 10)
+	}
+	there := row.Class().ID(theirs)
 	return &ServerError{
-		Problem: fmt.Sprintf("its tickets stand at %d, and %d is known: it has forgotten what it issued, or the other counter was moved by hand", own, theirs),
-		Remedy: fmt.Sprintf("If tickets up to there may be in use, take this server there: REPLACE INTO tickets (stub, id) VALUES (0, %d). "+
-			"If none is, leave the other server out of every client's configuration and retire it (`oddeven migrate up --retired OFFSET`).", theirs),
+		Problem: fmt.Sprintf("its tickets stand at %d, too far behind %d, %s: it has forgotten what it issued, or the other counter was moved by hand", top, there, other),
+		// The second statement keeps the leap from counting as use, which would be the
+		// margin of the next one.
+		Remedy: fmt.Sprintf("If tickets up to there may be in use, take this server there: REPLACE INTO tickets (stub, id) VALUES (0, %d); "+
+			"UPDATE server SET ticket_hour_round = GREATEST(ticket_hour_round, %d); "+
+			"if none is, leave the other server out of every client's configuration and retire it (`oddeven migrate up --retired %s`).", there, theirs+1, offset),
+		Kind: ErrBehind,
 	}
 }
 
 // leapSequences takes every sequence to its clock line and gives it the new
 // generation, unless it is held back.
 func (f *fence) leapSequences(ctx context.Context, tx *txn) error {
+	var before []sequence
+	if err := tx.SelectContext(ctx, &before, querySequenceRounds); err != nil {
+		return fmt.Errorf("read sequences: %w", err)
+	}
+	for _, s := range before {
+		f.before[string(s.Name)] = s.Rounds
+	}
 	n := f.survey.row.Increment
 	_, err := tx.ExecContext(ctx, queryLeapSequences, n, f.line, n, f.line, n, schema.HeldBack, f.gen)
 	if err != nil {
@@ -216,21 +252,37 @@ func (f *fence) raiseSequences(ctx context.Context, tx *txn) error {
 		}
 	}
 	target := append([]int64{}, reached...)
+	known := make([]int64, len(own)) // highest round of a row that nothing is held against
+	for i, s := range own {
+		known[i] = f.before[string(s.Name)]
+	}
 	for _, s := range f.above {
 		i, found := at[string(s.Name)]
 		if !found {
 			continue
 		}
-		if s.Rounds > max(reached[i], own[i].Rounds+own[i].line(class).MaxDrift()) {
-			f.held = append(f.held, heldBack{name: string(s.Name), own: own[i].Rounds, others: s.Rounds})
-			if _, err := tx.ExecContext(ctx, queryHoldBack, schema.HeldBack, s.Name); err != nil {
-				return fmt.Errorf("hold sequence %q back: %w", s.Name, err)
+		if !s.Held {
+			known[i] = max(known[i], s.Rounds)
+		}
+		line := own[i].line(class)
+		if s.Rounds > max(reached[i], own[i].Rounds+line.MaxDrift(), s.Base+s.line(class).MaxDrift()) {
+			if err := f.holdBack(ctx, tx, own[i], s.Rounds); err != nil {
+				return err
 			}
 			continue
 		}
 		// What the server reserved last, and forgot, its peers need not know.
-		theirs := schema.Leap(reached[i], s.Rounds, max(s.Peak, own[i].Peak), own[i].line(class).Last)
+		theirs := schema.Leap(reached[i], s.Rounds, max(s.Peak, own[i].Peak), line.Last)
 		target[i] = max(target[i], theirs)
+	}
+	for _, s := range f.above {
+		// Others were further than this one when it was held back, and nobody who can
+		// be asked says how far.
+		if i, found := at[string(s.Name)]; found && s.Held && known[i] <= s.Rounds {
+			if err := f.holdBack(ctx, tx, own[i], s.Rounds); err != nil {
+				return err
+			}
+		}
 	}
 	for i, s := range own {
 		if target[i] <= s.Rounds {
@@ -240,6 +292,15 @@ func (f *fence) raiseSequences(ctx context.Context, tx *txn) error {
 		if _, err := tx.ExecContext(ctx, queryRaiseSequence, min(target[i], max(last, s.Rounds)), s.Name); err != nil {
 			return fmt.Errorf("raise sequence %q: %w", s.Name, err)
 		}
+	}
+	return nil
+}
+
+// holdBack keeps everybody from reserving on the server.
+func (f *fence) holdBack(ctx context.Context, tx *txn, own sequence, others int64) error {
+	f.held = append(f.held, heldBack{name: string(own.Name), own: own.Rounds, others: others})
+	if _, err := tx.ExecContext(ctx, queryHoldBack, schema.HeldBack, own.Name); err != nil {
+		return fmt.Errorf("hold sequence %q back: %w", own.Name, err)
 	}
 	return nil
 }

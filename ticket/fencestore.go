@@ -25,7 +25,7 @@ const (
 	// 2^61 − 1: a damaged row must neither overflow nor fail to be read.
 	sqlSane             = "2305843009213693951"
 	querySequenceRounds = "SELECT `name`, LEAST(`rounds`, " + sqlSane + ") AS `rounds`, LEAST(`base`, " + sqlSane + ") AS `base`, `birth`, " +
-		"LEAST(`ceiling`, " + sqlSane + ") AS `ceiling`, LEAST(`peak`, " + sqlSane + ") AS `peak` FROM `sequences`"
+		"LEAST(`ceiling`, " + sqlSane + ") AS `ceiling`, LEAST(`peak`, " + sqlSane + ") AS `peak`, `gen` = 0 AS `held` FROM `sequences`"
 	queryRaiseSequence = "UPDATE `sequences` SET `rounds` = GREATEST(`rounds`, CAST(? AS UNSIGNED)), `hour_round` = `rounds` WHERE `name` = ?"
 	// parked_until is assigned before until_tick, so that it sees the old value.
 	queryParkWorkers = "UPDATE `workers` SET `parked_until` = GREATEST(`until_tick`, CAST(? AS UNSIGNED)), " +

@@ -111,7 +111,7 @@ func (f *Fleet) await(ctx context.Context) error {
 // server failed, which happens at once if all are known to be down; it wraps
 // ErrExhausted if tickets have reached their ceiling.
 func (f *Fleet) Next(ctx context.Context) (int64, error) {
-	r := request{rows: 1, done: make(chan struct{}, 1)}
+	r := request{rows: 1}
 	if err := f.draw(ctx, &r); err != nil {
 		return 0, err
 	}
@@ -127,7 +127,7 @@ func (f *Fleet) NextN(ctx context.Context, ids []int64) error {
 		return &ConfigError{Field: "len(ids)", Value: len(ids), Remedy: fmt.Sprintf("must be 1 to %d", MaxN)}
 	}
 	for done := 0; done < len(ids); {
-		r := request{rows: min(stubsPerConn, len(ids)-done), done: make(chan struct{}, 1)}
+		r := request{rows: min(stubsPerConn, len(ids)-done)}
 		if err := f.draw(ctx, &r); err != nil {
 			clear(ids)
 			return err
@@ -146,7 +146,7 @@ func (f *Fleet) draw(ctx context.Context, r *request) error {
 	return f.each(ctx, func(s *server) error {
 		// A caller that left early leaves its request to the lane, so every
 		// attempt has its own.
-		attempt := &request{rows: r.rows, done: r.done}
+		attempt := &request{rows: r.rows, done: make(chan struct{}, 1)}
 		err := s.lane.draw(ctx, attempt)
 		if err != nil && ctx.Err() != nil {
 			return err
@@ -220,8 +220,8 @@ func (f *Fleet) wait(ctx context.Context, s *server) error {
 func (f *Fleet) Name() string { return f.name }
 
 // Seen notes that a round of a sequence is known to be reserved, on whichever
-// server: a fence that this client runs takes the sequence above it. It does
-// no I/O.
+// server: a fence that this client runs takes the sequence above it, or holds it
+// back. It does no I/O.
 func (f *Fleet) Seen(sequence string, round int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -239,10 +239,10 @@ func (f *Fleet) seen() []sequence {
 	return all
 }
 
-// maxPasses bounds how often a call tries the servers, not counting passes after
-// which no server was up any more, for as long as a check may take: a server that
-// is told of a new start of another one is checked again, and in a fleet where
-// several start at once that goes on for a while.
+// maxPasses bounds how often a call tries the servers, not counting passes in which
+// one had to be checked again because it changed, within the time that a check may
+// take: a server that is told of a new start of another one is checked again, and in a
+// fleet where several start at once that goes on for a while.
 const maxPasses = 3
 
 // each tries the servers that are up, one after the other, from the next in
@@ -260,30 +260,31 @@ func (f *Fleet) each(ctx context.Context, try func(*server) error) error {
 	start, began := int(f.turn.Add(1)%uint64(len(f.servers))), time.Now()
 	errs := make([]error, len(f.servers))
 	for passes := 0; ; {
-		stayed := false // a server that failed is up nevertheless
+		stays := make([]bool, len(f.servers)) // failed, and is up nevertheless
+		changed := false
 		for _, at := range f.order(start) {
 			s := f.servers[at]
 			if f.ctx.Err() != nil {
 				return ErrClosed
 			}
-			if !s.is(StateUp) {
+			if s.is(StateUp) {
+				err := try(s)
+				if err == nil || errors.Is(err, ErrClosed) || ctx.Err() != nil {
+					return err
+				}
+				errs[at], stays[at] = err, s.is(StateUp)
+			} else {
 				errs[at] = s.lastError()
-				continue
 			}
-			err := try(s)
-			if err == nil || errors.Is(err, ErrClosed) || ctx.Err() != nil {
-				return err
-			}
-			errs[at] = err
-			stayed = stayed || s.is(StateUp)
+			changed = changed || isChange(errs[at])
 		}
-		if stayed || time.Since(began) > checkFor*f.cfg.Timeout {
+		if !changed || time.Since(began) > checkFor*f.cfg.Timeout {
 			passes++
 		}
 		if passes == maxPasses {
 			break
 		}
-		if hope, err := f.settle(ctx); err != nil {
+		if hope, err := f.settle(ctx, stays); err != nil {
 			return err
 		} else if !hope {
 			break
@@ -308,10 +309,13 @@ func (f *Fleet) order(start int) []int {
 }
 
 // settle waits until a server is known to be up, and reports false if all are
-// known not to be.
-func (f *Fleet) settle(ctx context.Context) (bool, error) {
-	if slices.ContainsFunc(f.servers, func(s *server) bool { return s.is(StateUp) }) {
-		return true, nil
+// known not to be. Those that stay up although they could not do what was asked do
+// not count as long as another one is being checked.
+func (f *Fleet) settle(ctx context.Context, stays []bool) (bool, error) {
+	for i, s := range f.servers {
+		if !stays[i] && s.is(StateUp) {
+			return true, nil
+		}
 	}
 	for _, s := range f.servers {
 		if checking := s.checking(); checking != nil {
@@ -322,12 +326,12 @@ func (f *Fleet) settle(ctx context.Context) (bool, error) {
 			case <-f.ctx.Done():
 				return false, ErrClosed
 			}
-		}
-		if s.is(StateUp) {
-			return true, nil
+			if s.is(StateUp) {
+				return true, nil
+			}
 		}
 	}
-	return false, nil
+	return slices.ContainsFunc(f.servers, func(s *server) bool { return s.is(StateUp) }), nil
 }
 
 // enter counts a call, so that Close can wait for it.

@@ -33,7 +33,7 @@ type Inspection struct {
 	ReadOnly    bool      //
 	Remembered  int64     // newest generation that a peer remembers; 0 if none does
 	Fence       string    // reason why the next client will fence it; empty if none
-	Verdict     error     // why it may not issue, of kind ErrNotAccepted or ErrForeign; nil if it may
+	Verdict     error     // why it may not issue, of kind ErrNotAccepted, ErrForeign or ErrBehind; nil if it may
 }
 
 // Inspect surveys every server of a fleet, side by side, and changes nothing.
@@ -137,6 +137,9 @@ func (f *Fleet) inspection(s *server, own *survey, peers []*survey) Inspection {
 		Remembered: newest.Gen,
 	}
 	i.Fence, i.Verdict = judge(own, newest, remembered, "", false)
+	if i.Verdict == nil && i.Fence != "" {
+		i.Verdict = own.behind(peers)
+	}
 	if err := f.admit(s, row); err != nil {
 		i.Verdict = err
 	}
@@ -144,6 +147,20 @@ func (f *Fleet) inspection(s *server, own *survey, peers []*survey) Inspection {
 		i.Verdict = NewServerError(s.label, i.Verdict)
 	}
 	return i
+}
+
+// behind is why a fence would keep the server out, nil if it would not.
+func (s *survey) behind(peers []*survey) error {
+	latest := s.incarnation.Now
+	for _, p := range peers {
+		latest = max(latest, p.incarnation.Now)
+	}
+	reached := s.row.TicketLine().At(latest)
+	for _, p := range peers {
+		reached = max(reached, p.row.TicketLine().At(latest))
+	}
+	theirs, ahead := mostTickets(peers, 0, s.row.Increment)
+	return checkBehind(s.row, s.top, reached, theirs, ahead)
 }
 
 // querySingleWriter is read by whoever connects from now on.
@@ -154,8 +171,8 @@ const querySingleWriter = "UPDATE `server` SET `single_writer` = ? WHERE `id` = 
 // with a majority, a volume attached once), or takes the mark back. Marked
 // servers need no Accept when another server takes the place of one: they are
 // fenced and go on. If the guarantee does not hold, two copies issue the same
-// numbers. Every server must answer; the error joins one *ServerError for each
-// that could not be marked.
+// numbers. Every server must answer and belong to the fleet, or none is marked; the
+// error joins one *ServerError for each that does not, or could not be marked.
 func SetSingleWriter(ctx context.Context, cfg Config, on bool) error {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
@@ -165,7 +182,22 @@ func SetSingleWriter(ctx context.Context, cfg Config, on bool) error {
 	if err != nil {
 		return err
 	}
-	errs := make([]error, len(f.servers), len(f.servers)+1)
+	return errors.Join(f.setSingleWriter(ctx, on), f.Close())
+}
+
+func (f *Fleet) setSingleWriter(ctx context.Context, on bool) error {
+	found, errs := f.surveyAll(ctx)
+	for i, s := range f.servers {
+		if errs[i] == nil {
+			errs[i] = f.admit(s, found[i].row)
+		}
+		if errs[i] != nil {
+			errs[i] = NewServerError(s.label, errs[i])
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
 	var wg sync.WaitGroup
 	for i, s := range f.servers {
 		wg.Go(func() {
@@ -182,7 +214,7 @@ func SetSingleWriter(ctx context.Context, cfg Config, on bool) error {
 		})
 	}
 	wg.Wait()
-	return errors.Join(append(errs, f.Close())...)
+	return errors.Join(errs...)
 }
 
 // ErrNothingToAccept is returned by Accept for a server that is in order.

@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/oddeven/oddeven/internal/mysqlerr"
 	"github.com/oddeven/oddeven/internal/pause"
 	"github.com/oddeven/oddeven/internal/schema"
 )
@@ -19,7 +18,7 @@ const (
 	maxBackoff = time.Second
 	// justStarted is how often a server is asked whether the second of its start is over.
 	justStarted = 100 * time.Millisecond
-	// maxRaces is how often a check starts anew because another client fenced the server meanwhile.
+	// maxRaces is how often something is done anew because the server changed meanwhile.
 	maxRaces = 10
 	// distrust is how long a server is left alone that broke the scheme again
 	// right after it had been fenced for that.
@@ -273,7 +272,7 @@ func (s *server) survey(ctx context.Context, c *Conn) (*survey, error) {
 
 // fence fences the server, tells its peers, and returns the new row.
 func (f *Fleet) fence(ctx context.Context, s *server, c *Conn, own *survey, newest record, peers []peer, reason string) (schema.Server, error) {
-	fn := &fence{reason: reason, by: f.name, survey: own, newest: newest, peers: surveys(peers), above: f.seen(), floor: f.highest()}
+	fn := &fence{reason: reason, by: f.name, survey: own, newest: newest, peers: surveys(peers), above: f.seen(), floor: f.highest(), before: map[string]int64{}}
 	s.mu.Lock()
 	fn.seen, fn.clock = s.high, s.clock.now()
 	s.mu.Unlock()
@@ -282,7 +281,7 @@ func (f *Fleet) fence(ctx context.Context, s *server, c *Conn, own *survey, newe
 		fn.latest = max(fn.latest, p.server.clock.now())
 		p.server.mu.Unlock()
 		sequences, err := p.server.sequences(ctx)
-		if err != nil && !mysqlerr.IsUnreachable(err) {
+		if err != nil { // it answered a moment ago: without what it knows the fence would fall short
 			return own.row, fmt.Errorf("read sequences of %s for a fence: %w", p.server.label, err)
 		}
 		fn.above = append(fn.above, sequences...)

@@ -243,6 +243,10 @@ func (s *server) alert() {
 	}
 }
 
+// isChange reports whether err says no more than that the server is not as it was
+// verified.
+func isChange(err error) bool { return errors.Is(err, errChanged) || mysqlerr.IsOutOfRange(err) }
+
 // atFault reports whether err comes from the server or the way to it, and not
 // from what was asked of it.
 func atFault(err error) bool {
@@ -277,7 +281,7 @@ func (s *server) recheck(reason string) {
 	s.mu.Lock()
 	s.doubts++
 	s.mu.Unlock()
-	_ = s.failed(&ServerError{Problem: reason, Err: errChanged})
+	_ = s.failed(&ServerError{Problem: reason, Kind: errChanged})
 }
 
 func (s *server) is(state State) bool {

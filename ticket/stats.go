@@ -132,7 +132,7 @@ type counts struct {
 
 func (c *counts) fail(err error) {
 	switch {
-	case errors.Is(err, errChanged), mysqlerr.IsOutOfRange(err):
+	case isChange(err):
 		c.errors.Changed++
 	case errors.Is(err, ErrScheme):
 		c.errors.Scheme++

@@ -105,7 +105,7 @@ func (s *server) keepAloof(round, others int64) {
 	s.aloof = true
 	s.mu.Unlock()
 	if !said {
-		s.log.Error("ticket server not levelled: the others are further ahead than they can be", "server", s.label, "round", round, "others", others)
+		s.log.Error("ticket server not levelled: the others are further ahead than they can be; `oddeven doctor` says which", "server", s.label, "round", round, "others", others)
 	}
 }
 

@@ -181,7 +181,7 @@ func (a *app) fleetScheme(r *migrations.Report) (scheme, error) {
 		return s, errors.New("the servers belong to no fleet yet: run `oddeven migrate up`, or give --layout")
 	}
 	for _, err := range down {
-		fmt.Fprintf(a.err, "Going on without one: %s\n", redact(err.Error(), nil))
+		fmt.Fprintf(a.err, "Going on without one: %s\n", told(err))
 	}
 	l, err := snowflake.ParseLayout(r.Layout)
 	if err != nil {

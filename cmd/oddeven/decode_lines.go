@@ -116,7 +116,7 @@ func (r *decodeRun) one(kind string, n int, text string) error {
 func (r *decodeRun) report(kind string, n int, text string, err error) {
 	r.done++
 	r.bad++
-	fmt.Fprintf(r.err, "%s %d: %s\n", kind, n, redact(err.Error(), []string{text}))
+	fmt.Fprintf(r.err, "%s %d: %s\n", kind, n, told(err, text))
 }
 
 func (r *decodeRun) flush() error { return errors.Join(r.out.Flush(), r.err.Flush()) }

@@ -125,7 +125,7 @@ func (a *app) printFleet(found []ticket.Inspection, f format) error {
 				FenceReason: i.FenceReason, FencedBy: i.FencedBy, Top: i.Top, Line: i.Line, Ceiling: i.Ceiling, ReadOnly: i.ReadOnly,
 			}
 			if err := errors.Join(i.Err, i.Verdict); err != nil {
-				out[n].Error = err.Error()
+				out[n].Error = redact(err.Error(), nil)
 			}
 		}
 		return printJSON(a.out, out)
@@ -257,8 +257,10 @@ func (a *app) acceptable(found []ticket.Inspection, name string) error {
 			return i.Err
 		case i.Verdict == nil:
 			return fmt.Errorf("%w: server %s is in order", ticket.ErrNothingToAccept, name)
+		case !errors.Is(i.Verdict, ticket.ErrNotAccepted):
+			return i.Verdict
 		default:
-			fmt.Fprintf(a.err, "%v\n", i.Verdict)
+			fmt.Fprintln(a.err, told(i.Verdict))
 			return nil
 		}
 	}

@@ -170,7 +170,7 @@ func (f *migrateFlags) askFirst(ctx context.Context, a *app, m migration, cfg mi
 		return true, err
 	}
 	if plan.err != nil {
-		fmt.Fprintf(a.err, "%s\n", redact(plan.err.Error(), nil))
+		fmt.Fprintf(a.err, "%s\n", told(plan.err))
 	}
 	err = a.confirm(ctx, false, question, "nothing was changed")
 	return err != nil, err

@@ -62,7 +62,7 @@ func (a *app) printReport(r *migrations.Report, f format) error {
 				Latest: s.Latest, State: string(s.State), Done: append([]string{}, s.Done...), SQL: s.SQL,
 			}
 			if s.Err != nil {
-				j.Error = s.Err.Error()
+				j.Error = redact(s.Err.Error(), nil)
 			}
 			out.Servers = append(out.Servers, j)
 		}
@@ -91,9 +91,7 @@ func (a *app) printReportTable(r *migrations.Report, to io.Writer) error {
 		layout := strings.Replace(r.Layout, ";", ";\n       ", 1)
 		fmt.Fprintf(a.err, "fleet %s, increment %d, shard bits %d\nlayout %s\n", r.Fleet, r.Increment, r.ShardBits, layout)
 	}
-	for _, w := range r.Warnings {
-		fmt.Fprintln(a.err, wrap("warning: "+w, reportWidth, "", "  "))
-	}
+	a.warn(r.Warnings)
 	t := table{header: []string{"SERVER", "OFFSET", "SCHEMA", "STATE"}, note: "DONE"}
 	for _, s := range r.Servers {
 		offset := "-"

@@ -64,7 +64,7 @@ func (a *app) next(ctx context.Context, timeout time.Duration, n int, draw func(
 	err := a.onFleet(ctx, j, func(ctx context.Context, fleet *ticket.Fleet) error {
 		for _, s := range fleet.Stats().Servers {
 			if s.State != ticket.StateUp {
-				fmt.Fprintf(a.err, "Going on without one: %s\n", redact(fmt.Sprint(s.Err), nil))
+				fmt.Fprintf(a.err, "Going on without one: %s\n", told(s.Err))
 			}
 		}
 		return draw(fleet, ctx, ids)

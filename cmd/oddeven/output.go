@@ -27,7 +27,7 @@ func (f *format) Set(s string) error {
 	return errors.New("must be table or json")
 }
 
-// addFormat adds -o to a command that lists things.
+// addFormat adds -o to a command that prints a table.
 func addFormat(cmd *cobra.Command) *format {
 	f := formatTable
 	cmd.Flags().VarP(&f, "output", "o", "`FORMAT` of the result: table or json")

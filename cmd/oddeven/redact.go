@@ -11,6 +11,11 @@ import (
 // userinfo is what a DSN begins with, up to the last @ of a word.
 var userinfo = regexp.MustCompile(`[^\s:@"'=]+:[^\s"']*@`)
 
+// told is an error as people are told of it: without passwords, and without what a
+// terminal would obey, because some of it comes from rows that anybody may have
+// written. args are texts that may hold a password.
+func told(err error, args ...string) string { return obedient(redact(err.Error(), args)) }
+
 // redact blots passwords out of a message. They get there when somebody writes
 // a DSN in the wrong place of the command line, which the message then quotes.
 func redact(message string, args []string) string {

@@ -70,7 +70,7 @@ func run(ctx context.Context, args []string, s streams, lookup func(string) (str
 	if err == nil {
 		return exitOK
 	}
-	fmt.Fprintf(a.err, "oddeven: %s\n", obedient(redact(inFlags(err).Error(), args)))
+	fmt.Fprintf(a.err, "oddeven: %s\n", told(inFlags(err), args...))
 	if isUsage(err) {
 		fmt.Fprintf(a.err, "Try: %s --help\n", cmd.CommandPath())
 		return exitUsage

@@ -37,7 +37,7 @@ func sequenceName(cmd *cobra.Command, args []string) error {
 func (a *app) unknownSequence(ctx context.Context, fleet *ticket.Fleet, name string) error {
 	err := &sequence.Error{
 		Sequence: name, Problem: "no server that answers has it", Kind: sequence.ErrUnknown,
-		Remedy: fmt.Sprintf("`oddeven sequence create %s` creates it, `oddeven sequence list` shows those there are", shellQuote(name)),
+		Remedy: fmt.Sprintf("`oddeven sequence create %s` creates it, `oddeven sequence list` shows those there are", sequence.ShellQuote(name)),
 	}
 	if n, notNumber := strconv.Atoi(name); notNumber == nil && n >= 1 && n <= ticket.MaxN {
 		err.Remedy += fmt.Sprintf(". For %d tickets say: oddeven next -n %d", n, n)
@@ -51,7 +51,7 @@ func (a *app) unknownSequence(ctx context.Context, fleet *ticket.Fleet, name str
 	}
 	if near := like(name, names); len(near) > 0 {
 		for i := range near {
-			near[i] = shellQuote(near[i])
+			near[i] = sequence.ShellQuote(near[i])
 		}
 		err.Remedy = "Did you mean " + strings.Join(near, " or ") + "? " + err.Remedy
 	}
@@ -117,7 +117,7 @@ func trouble(s sequence.Sequence) error {
 	if s.InOrder() {
 		return nil
 	}
-	remedy := fmt.Sprintf("`oddeven sequence repair %s` mends it", shellQuote(s.Name))
+	remedy := fmt.Sprintf("`oddeven sequence repair %s` mends it", sequence.ShellQuote(s.Name))
 	for _, o := range s.Servers {
 		for _, p := range o.Problems {
 			switch p {

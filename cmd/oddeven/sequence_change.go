@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -227,12 +226,4 @@ do, and asks.
 	f.add(cmd)
 	addYes(cmd, &f.yes, "do not ask")
 	return cmd
-}
-
-// shellQuote writes a name as a shell takes it.
-func shellQuote(name string) string {
-	if name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-/") == "" {
-		return name
-	}
-	return "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
 }

@@ -32,7 +32,7 @@ func (f *statsFormat) Set(s string) error {
 		return nil
 	}
 	if f.format.Set(s) != nil {
-		return fmt.Errorf("%q is not table, json or csv", s)
+		return errors.New("must be table, json or csv")
 	}
 	return nil
 }

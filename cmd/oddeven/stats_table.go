@@ -60,7 +60,7 @@ func (t *statsTable) fleet() {
 	t.add(fmt.Sprintf("%s, increment %d, shard bits %d", servers, t.Increment, t.ShardBits))
 }
 
-// serverTone is how a state of fleetState is meant.
+// serverTone is how a state of serverState is meant.
 func serverTone(state string) tone {
 	switch state {
 	case "ok":

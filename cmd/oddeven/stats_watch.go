@@ -74,7 +74,7 @@ func (a *app) watchPicture(ctx context.Context, r *overview.Reader, names []stri
 	for _, err := range []error{statsProblems(p), unknown} {
 		if err != nil {
 			lines = append(lines, "")
-			for line := range strings.Lines(redact(err.Error(), nil)) {
+			for line := range strings.Lines(told(err)) {
 				lines = append(lines, paint.paint(toneBad, strings.TrimSuffix(line, "\n")))
 			}
 		}

@@ -106,11 +106,18 @@ func TestOpenWithoutServersTakesUpTheLease(t *testing.T) {
 	require.Positive(t, snowflakes)
 }
 
-// The state file is of another fleet, whose IDs look different: that is noticed as
-// soon as a server answers, and nothing is handed out any more.
+// The state file is of another fleet, whether its IDs look different or not: that is
+// noticed as soon as a server answers, and nothing is handed out any more.
 func TestLeaseOfAnotherFleetIsRefused(t *testing.T) {
+	for name, bits := range map[string]int{"OtherLayout": 4, "SameLayout": 0} {
+		t.Run(name, func(t *testing.T) { requireLeaseRefused(t, bits) })
+	}
+}
+
+func requireLeaseRefused(t *testing.T, bits int) {
+	t.Helper()
 	var l ledger
-	others, servers := newFleet(t, 1, lastsLong, 0), newFleet(t, 2, lastsLong, 4)
+	others, servers := newFleet(t, 1, lastsLong, 0), newFleet(t, 2, lastsLong, bits)
 	path := filepath.Join(t.TempDir(), "state")
 	first := l.spawn(t, order{DSNs: others.DSNs(), StateFile: path})
 	first.working(100, oddeven.PlaneSegment)

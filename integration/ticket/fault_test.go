@@ -104,6 +104,28 @@ func TestCallOutlastsServersThatAreCheckedAgainAndAgain(t *testing.T) {
 	require.Equal(t, doubted+1, calls)
 }
 
+// A server that is up and cannot do what is asked does not keep a call from waiting
+// for one that is being checked.
+func TestCallWaitsForAServerThatIsCheckedWhileAnotherOneRefuses(t *testing.T) {
+	t.Parallel()
+	servers := clienttest.New(t, 2)
+	fleet := clienttest.Open(t, clienttest.Config(t, servers.DSNs()...))
+	clienttest.UntilUp(t, fleet, 0)
+	clienttest.UntilUp(t, fleet, 1)
+	doubted := 0
+	for range 4 { // either one may be the first
+		require.NoError(t, fleet.Do(clienttest.Bounded(t), func(_ context.Context, c *ticket.Conn) error {
+			if offset, _ := c.Class(); offset == 1 {
+				return errors.New("held back here")
+			}
+			if doubted++; doubted%5 != 0 {
+				return c.Changed()
+			}
+			return nil
+		}))
+	}
+}
+
 // But not for ever.
 func TestCallGivesUpOnServersThatAreNeverInOrder(t *testing.T) {
 	t.Parallel()

@@ -265,6 +265,26 @@ func TestFenceTakesSequencesToWhatThePeersKnow(t *testing.T) {
 	require.Greater(t, clienttest.Value(t, one, "SELECT rounds FROM sequences WHERE name = 'bumped'"), int64(1<<50), "the greatest clock line of all counts")
 }
 
+// Where a peer's row is held back, others were further than that. If none of them can
+// be asked, a server that has forgotten may have been there too.
+func TestFenceDoesNotGoByARowThatIsHeldBack(t *testing.T) {
+	t.Parallel()
+	servers := clienttest.New(t, 2)
+	one, two := servers.Servers[0], servers.Servers[1]
+	now := clienttest.Value(t, one, "SELECT UNIX_TIMESTAMP()")
+	line := schema.ClockLine{Base: 0, Birth: now, Last: 1<<30 - 1}
+	for name, rounds := range map[string]int64{"forgot": 50_000, "further": 500_000} {
+		insertSequence(t, one, name, 100_000, line)
+		insertSequence(t, two, name, rounds, line)
+	}
+	clienttest.Exec(t, one, "UPDATE sequences SET gen = 0")
+	clienttest.ForceFence(t, two)
+	clienttest.Open(t, clienttest.Config(t, servers.DSNs()...))
+	require.Equal(t, int64(2), clienttest.Gen(t, two))
+	require.Equal(t, int64(schema.HeldBack), clienttest.Value(t, two, "SELECT gen FROM sequences WHERE name = 'forgot'"))
+	require.Equal(t, int64(2), clienttest.Value(t, two, "SELECT gen FROM sequences WHERE name = 'further'"))
+}
+
 // A row at the end of its column keeps neither its own server nor another out,
 // and hides no other row.
 func TestFenceCopesWithARowAtTheEndOfItsColumn(t *testing.T) {
@@ -359,16 +379,26 @@ func TestServerWhoseTicketsAreTooFarBehindStaysOut(t *testing.T) {
 				return err != nil && strings.Contains(err.Error(), "it has forgotten what it issued, or the other counter was moved by hand")
 			})
 			require.Equal(t, int64(1), clienttest.Gen(t, two), "nothing is written")
+			if !down {
+				found, err := ticket.Inspect(clienttest.Bounded(t), clienttest.Config(t, servers.DSNs()...))
+				require.NoError(t, err)
+				require.ErrorIs(t, found[1].Verdict, ticket.ErrBehind)
+				require.NoError(t, found[0].Verdict)
+			}
 			require.Equal(t, high, clienttest.Value(t, two, "SELECT MAX(id) FROM tickets"))
 			if down {
 				one.Heal()
 			}
-			remedy := regexp.MustCompile(`REPLACE INTO tickets \(stub, id\) VALUES \(0, \d+\)`).FindString(fleet.Stats().Servers[1].Err.Error())
-			require.NotEmpty(t, remedy)
-			clienttest.Exec(t, two, remedy)
+			why := fleet.Stats().Servers[1].Err
+			require.ErrorIs(t, why, ticket.ErrBehind)
+			remedy := regexp.MustCompile(`(REPLACE INTO tickets .*?); (UPDATE server .*?);`).FindStringSubmatch(why.Error())
+			require.Len(t, remedy, 3, "%v", why)
+			clienttest.Exec(t, two, remedy[1])
+			clienttest.Exec(t, two, remedy[2])
 			clienttest.UntilUp(t, fleet, 1)
 			for _, id := range l.draw(t, fleet, 10) {
 				require.Greater(t, id, far)
+				require.Less(t, id, far+1_000_000, "the way there is no use that the next leap would go by")
 			}
 			l.requireUnique(t)
 		})

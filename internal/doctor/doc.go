@@ -2,7 +2,7 @@
 // things stand and what to do. It changes nothing, and it needs no more than the
 // account of an application.
 //
-//	Examine ──┬── read (store.go): what one server says ──> facts   one connection each, side by side
+//	Examine ──┬── read (read.go): what one server says  ──> facts   one connection each, side by side
 //	          └── ticket.Inspect: how clients would judge it ──> facts
 //	                                                               │
 //	Report <── judge: pure functions, facts of all servers in, verdict out

@@ -81,6 +81,7 @@ type sequence struct {
 	Base    int64  `db:"base"`
 	Birth   int64  `db:"birth"`
 	Ceiling int64  `db:"ceiling"`
+	Held    bool   `db:"held"` // back: see schema.HeldBack
 }
 
 // line is the clock line of the sequence.

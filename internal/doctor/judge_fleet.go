@@ -65,7 +65,7 @@ func judgeFence(f *facts) finding {
 	}
 	i := f.inspection
 	switch {
-	case i.Fence != "":
+	case i.Fence != "" && i.Verdict == nil:
 		return warning("Nothing needs to be done: the next client does it. Until one longest lease has passed the server then grants no worker number.",
 			"the next client will fence it (%s): its numbers go on from %d at least", i.Fence, max(i.Line, i.Top))
 	case i.FencedAt.IsZero():

@@ -75,11 +75,17 @@ func judgeDrift(f *facts, fleet []*facts) finding {
 	if !f.inspected() {
 		return uninspected(f)
 	}
+	for _, s := range f.sequences {
+		if s.Held {
+			return bad("`oddeven sequence repair` says what to do.",
+				"sequence %q: held back at round %d, because others were so far ahead that this server has forgotten what it issued, or a row of theirs was damaged", s.Name, s.Rounds)
+		}
+	}
 	wild, behind := spreads(f, fleet)
 	switch {
 	case len(wild) > 0:
 		w := wild[0]
-		return bad("Find out which of the two is wrong. If the other one has forgotten, it issues nothing until it is taken there (`oddeven sequence repair` says how). If this one was moved by hand (a row changed, an explicit ID), its numbers are not carried to the others: restore the row, or accept that order between the servers is lost.",
+		return bad("Find out which of the two is wrong. If the other one has forgotten, it issues nothing until it is taken there (`oddeven sequence repair` says how). If this one was moved by hand (a row changed, an explicit ID), its numbers are not carried to the others: restore the row, or retire the server, before any other one is restarted: that one would be held back.",
 			"%s: round %d, but %s stands at %d: further ahead than its clock line and a thousandth of the space allow", w.name, w.own, w.other.label, w.theirs)
 	case behind != nil:
 		return warning("Run `oddeven next`, or any client: it pulls tickets level within seconds, and sequences with their next refill.",

@@ -200,6 +200,7 @@ func TestJudgementsOfOneServer(t *testing.T) {
 		{"FencePending", func(f *facts) { f.inspection.Fence = "restarted" }, "fence", Warning, "(restarted)"},
 
 		{"PastTheLine", pastLine, "clock-line", Warning, "tickets: used faster"},
+		{"SequenceHeldBack", func(f *facts) { f.sequences = []sequence{{Name: "a", Rounds: 7, Ceiling: 2000, Held: true}} }, "drift", Bad, `sequence "a": held back at round 7`},
 		{"SequencePastItsLine", func(f *facts) { f.sequences = []sequence{{Name: "a b", Rounds: 900, Birth: someNow, Ceiling: 2000}} }, "clock-line", Warning, `sequence "a b": used`},
 		{"SequencesNotRead", func(f *facts) { f.sequencesErr = denied }, "clock-line", CannotTell, "missing privilege"},
 		{"NearTheCeiling", func(f *facts) { f.inspection.Top = schema.Ceiling / 100 * 81 }, "ceiling", Warning, "tickets (81.0 %)"},

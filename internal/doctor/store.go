@@ -27,7 +27,7 @@ const (
 
 	// What was damaged by hand may be beyond an int64.
 	querySequences = "SELECT `name`, LEAST(`rounds`, 2305843009213693951) AS `rounds`, LEAST(`base`, 2305843009213693951) AS `base`, " +
-		"`birth`, LEAST(`ceiling`, 2305843009213693951) AS `ceiling` FROM `sequences` WHERE `deleted_at` IS NULL ORDER BY `name`"
+		"`birth`, LEAST(`ceiling`, 2305843009213693951) AS `ceiling`, `gen` = 0 AS `held` FROM `sequences` WHERE `deleted_at` IS NULL ORDER BY `name`"
 	// Arguments: increment, offset modulo increment, first number beyond the layout.
 	queryWorkers = "SELECT COUNT(*) AS worker_rows, COALESCE(SUM(`number` MOD ? = ? AND `number` < ?), 0) AS own FROM `workers`"
 	// Needs a privilege of its own. Without the plugin the table is empty.

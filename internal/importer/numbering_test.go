@@ -80,9 +80,3 @@ func TestNumbers(t *testing.T) {
 	_, negative := number("-3")
 	require.True(t, negative)
 }
-
-func TestShellNames(t *testing.T) {
-	t.Parallel()
-	require.Equal(t, "leaf-segment-test", shellName("leaf-segment-test"))
-	require.Equal(t, `'it'\''s $x'`, shellName("it's $x"))
-}

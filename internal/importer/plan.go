@@ -184,7 +184,7 @@ func (c Config) judge(q sequence.Sequence, s *Step) (bool, error) {
 
 // tooLow says what to do about a sequence that begins where the old numbers are.
 func (s Step) tooLow(kind Kind, first int64, used bool, start int64) error {
-	bump := fmt.Sprintf("`oddeven sequence bump %s %d`", shellName(s.Sequence), start)
+	bump := fmt.Sprintf("`oddeven sequence bump %s %d`", sequence.ShellQuote(s.Sequence), start)
 	switch {
 	case !used:
 		return &Error{

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/oddeven/oddeven/internal/sequence"
 	"github.com/oddeven/oddeven/ticket"
@@ -141,7 +140,7 @@ func (p Plan) verifyFleet(ctx context.Context, fleet *ticket.Fleet) error {
 func (s Step) unverified(problem string) error {
 	return &Error{
 		Subject: "sequence " + sequence.Quote(s.Sequence), Problem: problem, Kind: ErrVerify,
-		Remedy: "Do not use it before `oddeven sequence show " + shellName(s.Sequence) + "` says that it is in order",
+		Remedy: "Do not use it before `oddeven sequence show " + sequence.ShellQuote(s.Sequence) + "` says that it is in order",
 	}
 }
 
@@ -160,17 +159,9 @@ func (c Config) verifyOld(p Plan, after []Numbering) error {
 			errs = append(errs, &Error{
 				Subject: rise.old, Kind: ErrRisen,
 				Problem: fmt.Sprintf("rose from %d to %d while sequence %s was created to start at %d", rise.from, rise.to, sequence.Quote(s.Sequence), s.FirstID()),
-				Remedy:  fmt.Sprintf("Do not use the sequence yet: stop the old system, then run `oddeven sequence bump %s N` with an N above its last number", shellName(s.Sequence)),
+				Remedy:  fmt.Sprintf("Do not use the sequence yet: stop the old system, then run `oddeven sequence bump %s N` with an N above its last number", sequence.ShellQuote(s.Sequence)),
 			})
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// shellName is a name as a shell takes it.
-func shellName(name string) string {
-	if name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-/") == "" {
-		return name
-	}
-	return "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
 }

@@ -1,6 +1,7 @@
 // Package overview puts together what there is to see of a fleet: its servers,
 // its worker numbers and its sequences, how fast these are used, and when they
-// run out. It only reads; what it computes has no I/O.
+// run out. It changes nothing but what opening a fleet does, which fences a server that
+// was restarted; what it computes has no I/O.
 package overview
 
 import (
@@ -28,7 +29,7 @@ type Picture struct {
 type Server struct {
 	ticket.Inspection
 	Workers *Workers // nil if they could not be read
-	ReadErr error    // why workers or sequences could not be read; nil if they were, or there is Err or Verdict
+	ReadErr error    // why workers or sequences could not be read; nil if they were
 }
 
 // ToLine is how many tickets are left until the counter passes its clock line;

@@ -14,7 +14,8 @@ var (
 	// and others do not, and that was made otherwise than asked for.
 	ErrIncomplete = errors.New("sequence: some servers have missed a change")
 	// ErrFarAhead is returned when a row would have to be followed that lies
-	// farther ahead than the other servers believe.
+	// farther ahead than the other servers believe, or one is held back and nobody
+	// says how far its server was.
 	ErrFarAhead = errors.New("sequence: a row is far ahead of the others")
 	// ErrServers is returned when a change cannot begin because a server of the
 	// fleet does not take part, or was not given. Nothing was changed.

@@ -72,3 +72,15 @@ func Quote(name string) string {
 	}
 	return strconv.Quote(name)
 }
+
+// ShellQuote writes a name as a shell takes it, for an argument of a command.
+func ShellQuote(name string) string {
+	flag := ""
+	if strings.HasPrefix(name, "-") {
+		flag = "-- "
+	}
+	if name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-/") == "" {
+		return flag + name
+	}
+	return flag + "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
+}

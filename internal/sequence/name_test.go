@@ -50,3 +50,11 @@ func TestNamesThatCannotBeUsed(t *testing.T) {
 		})
 	}
 }
+
+func TestShellQuote(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, "leaf-segment-test", sequence.ShellQuote("leaf-segment-test"))
+	require.Equal(t, `'it'\''s $x'`, sequence.ShellQuote("it's $x"))
+	require.Equal(t, "''", sequence.ShellQuote(""))
+	require.Equal(t, "-- -orders", sequence.ShellQuote("-orders"), "or it would be taken for a flag")
+}

@@ -140,11 +140,16 @@ func (s Sequence) target(g goal, o OnServer, state State, now int64) *Row {
 	return to
 }
 
-// follows refuses to take every server to where one damaged row is, unless the
-// caller names a start that is beyond it.
+// follows refuses to take every server to where one damaged row is, and to let a row
+// go on that is held back while no other one says how far that server was, unless the
+// caller names a start that is beyond it. A row in use may have gone on from there.
 func (s Sequence) follows(floor, now int64) error {
+	if err := s.lost(floor); err != nil {
+		return err
+	}
 	for i, o := range s.Servers {
-		if o.Row == nil || o.Row.reach() <= floor || !s.farAhead(i, now) {
+		named := floor > 0 && o.Row != nil && o.Row.reach() <= floor+s.State.line(o.Class).MaxDrift()
+		if o.Row == nil || named || !s.farAhead(i, now) {
 			continue
 		}
 		top := idOf(o.Class, o.Row.reach())
@@ -157,6 +162,28 @@ func (s Sequence) follows(floor, now int64) error {
 			Problem: fmt.Sprintf("its row on %s is at ID %d, far ahead of what the other servers believe, and no row can be lowered", o.Server, top),
 			Remedy: fmt.Sprintf("If IDs up to there may be in use, take all servers there: %s. If the row was damaged and nothing of it was used, "+
 				"leave that server out of every client's configuration and retire it (`oddeven migrate up --retired %d`)", there, o.Class.Offset),
+		}
+	}
+	return nil
+}
+
+// lost refuses a row that is held back, because others were further, if none of them
+// is left that says how far.
+func (s Sequence) lost(floor int64) error {
+	var known int64
+	for _, o := range s.Servers {
+		if o.Row != nil && o.Row.Gen != schema.HeldBack {
+			known = max(known, o.Row.Rounds)
+		}
+	}
+	for _, o := range s.Servers {
+		if o.Row == nil || o.Row.Gen != schema.HeldBack || o.Row.Rounds < max(known, floor) {
+			continue
+		}
+		return &Error{
+			Sequence: s.Name, Kind: ErrFarAhead,
+			Problem: fmt.Sprintf("its row on %s is held back at ID %d, because other servers were further, and none of those is left to say how far", o.Server, idOf(o.Class, o.Row.Rounds)),
+			Remedy:  "Find the largest ID in your data and take all servers above it: `oddeven sequence bump NAME START`",
 		}
 	}
 	return nil

@@ -123,7 +123,7 @@ type Problem string
 const (
 	Missing          Problem = "missing"            // has no row: it missed the creation, or forgot it
 	OtherGen         Problem = "other generation"   // the row has another generation than its server: it was put there by hand
-	HeldBack         Problem = "held back"          // a fence found it too far behind the others: see schema.HeldBack
+	HeldBack         Problem = "held back"          // a fence found it too far behind the others; a repair says what to do
 	Older            Problem = "older state"        // it missed a later creation or bump, or forgot it
 	NotDeleted       Problem = "not deleted"        // it missed the deletion, or forgot it
 	DeletedHere      Problem = "deleted"            // it missed that the sequence was created again, or forgot it
