@@ -285,6 +285,25 @@ func TestFenceDoesNotGoByARowThatIsHeldBack(t *testing.T) {
 	require.Equal(t, int64(2), clienttest.Value(t, two, "SELECT gen FROM sequences WHERE name = 'further'"))
 }
 
+// A peer that has answered and is lost before it says how far its sequences are is
+// asked again.
+func TestFenceWaitsForWhatAPeerThatAnsweredKnows(t *testing.T) {
+	t.Parallel()
+	servers := clienttest.New(t, 2)
+	one, two := servers.Servers[0], servers.Servers[1]
+	now := clienttest.Value(t, one, "SELECT UNIX_TIMESTAMP()")
+	line := schema.ClockLine{Base: 0, Birth: now, Last: 1<<52 - 1}
+	high := line.At(now) + 1<<40
+	insertSequence(t, one, "a", 10, line)
+	insertSequence(t, two, "a", high, line)
+	clienttest.ForceFence(t, one)
+	lost := two.CutBeforeQuery(func(query string) bool { return strings.HasPrefix(query, "SELECT `name`, LEAST(`rounds`") })
+	fleet := clienttest.Open(t, clienttest.Config(t, servers.DSNs()...))
+	<-lost
+	clienttest.UntilUp(t, fleet, 0)
+	require.GreaterOrEqual(t, clienttest.Value(t, one, "SELECT rounds FROM sequences"), high)
+}
+
 // A row at the end of its column keeps neither its own server nor another out,
 // and hides no other row.
 func TestFenceCopesWithARowAtTheEndOfItsColumn(t *testing.T) {

@@ -10,7 +10,7 @@ type explanation struct {
 }
 
 var explanations = []explanation{
-	{regexp.MustCompile(`^i1-(equal-offsets|other-fleet|same-server-twice)-let-in$`), "every client is given the servers of one fleet, each once: there is nothing to refuse"},
+	{regexp.MustCompile(`^(i1-(equal-offsets|other-fleet|same-server-twice)-let-in|i5-facade-lease-of-a-fleet-alike-used)$`), "every client is given the servers of one fleet, each once: there is nothing to refuse"},
 	{regexp.MustCompile(`^i1-(segment-)?high-water-not-checked$`), "a server that went back is known by its start before it issues anything; this is what would be left if that were missing"},
 	{regexp.MustCompile(`^(i1-residue-not-checked|i1-(increment|offset)-not-proved|i2-(segment-|renewal-)?autocommit-not-proved)$`), "the driver sets global variables, and every session has its own values; nobody changes a session"},
 	{regexp.MustCompile(`^i3-(create|bump|repair)-`), "the driver makes the sequences, with the product as it is; operators' commands do not run in the clients"},
@@ -18,7 +18,7 @@ var explanations = []explanation{
 	{regexp.MustCompile(`^i3-(too-far-behind-.*|held-back-.*|segment-far-.*|not-levelled-counts-as-seen)$`), "nobody writes to the rows by hand and no sequence outruns its clock line, so none is far ahead"},
 	{regexp.MustCompile(`^i2-autocommit-not-set$`), "the statements prove it: a session without it issues nothing"},
 	{regexp.MustCompile(`^i[35]-(segment-|grant-|release-|renewal-)?gen-not-(proved|raised)$`), "a connection has to outlive a fence for that, and a server that is killed ends all of its connections"},
-	{regexp.MustCompile(`^i3-(gen-of-peers-ignored|peers-(margin-left-out|not-told|sequences-ignored|tickets-ignored)|records-not-compared|segment-floor-of-another-generation|server-that-is-out-is-told|later-start-of-an-older-generation-ignored)$`), "what a server is made to forget lies below its clock line, where its own fence is enough, or other clients carry it there; the rest is for second copies"},
+	{regexp.MustCompile(`^i3-(gen-of-peers-ignored|peers-(margin-left-out|not-told|sequences-ignored|tickets-ignored)|records-not-compared|segment-floor-of-another-generation|fence-without-a-peer-that-answered|server-that-is-out-is-told|later-start-of-an-older-generation-ignored)$`), "what a server is made to forget lies below its clock line, where its own fence is enough, or other clients carry it there; the rest is for second copies"},
 	{regexp.MustCompile(`^i3-restart-not-fenced$`), "the records of the peers and the numbers themselves give a server away that was rewound"},
 	{regexp.MustCompile(`^i3-sequences-not-leapt$`), "the rows keep their old generation, so that calls are refused and nothing is repeated"},
 	{regexp.MustCompile(`^i5-renewal-without-looking-around$`), "two copies of a server are never alive at once"},
