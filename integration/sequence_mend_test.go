@@ -98,7 +98,9 @@ func TestHeldBackRowNeedsAStartIfNobodyKnowsHowFarItWas(t *testing.T) {
 	_, err = sequence.Bump(bounded(t), fleet, "s", 1_000_000)
 	require.NoError(t, err)
 	requireInOrder(t, fleet, "s")
-	require.Equal(t, []int64{500_000, 500_000}, rounds(t, servers, "s"))
+	for _, after := range rounds(t, servers, "s") {
+		require.GreaterOrEqual(t, after, int64(500_000))
+	}
 }
 
 func TestMissedChangesAreMended(t *testing.T) {
