@@ -108,20 +108,28 @@ func (f *importFlags) config(cmd *cobra.Command, a *app) (importer.Config, error
 		cfg.As[old] = name
 	}
 	var err error
-	if cfg.Sources, err = f.databases(a); err != nil {
+	if cfg.Sources, err = f.oldDatabases(a); err != nil {
 		return cfg, err
 	}
 	return cfg, cfg.Check()
 }
 
-func (f *importFlags) databases(a *app) ([]*mysql.Config, error) {
-	if len(f.sources) > 0 {
-		return parseDSNs("--source", f.sources)
+// oldDatabases are those that are imported from. Whoever waits for one of them is
+// told which.
+func (f *importFlags) oldDatabases(a *app) (configs []*mysql.Config, err error) {
+	value, _ := a.lookup(envSource)
+	switch {
+	case len(f.sources) > 0:
+		configs, err = parseDSNs("--source", f.sources)
+	case strings.TrimSpace(value) != "":
+		configs, err = parseDSNs(envSource, strings.Fields(value))
+	default:
+		return nil, usagef("no old database: give --source DSN, or set %s", envSource)
 	}
-	if value, _ := a.lookup(envSource); strings.TrimSpace(value) != "" {
-		return parseDSNs(envSource, strings.Fields(value))
+	for _, cfg := range configs {
+		a.pending.watch(cfg)
 	}
-	return nil, usagef("no old database: give --source DSN, or set %s", envSource)
+	return configs, err
 }
 
 func (a *app) runImport(cmd *cobra.Command, f *importFlags) error {

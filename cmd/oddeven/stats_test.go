@@ -54,7 +54,7 @@ func TestStatsUsage(t *testing.T) {
 	for says, args := range map[string][]string{
 		"--watch needs a terminal":                 {"--watch"},
 		"--watch draws a table; leave it":          {"--watch", "-o", "csv"},
-		`"xml": must be table, json or csv`:         {"-o", "xml"},
+		`"xml": must be table, json or csv`:        {"-o", "xml"},
 		"no servers: give --server ":               {},
 		"read --config /nowhere/x.y: no such file": {"--config", "/nowhere/x.y"},
 		"NAME": {""},

@@ -63,6 +63,11 @@ func check(cfg *mysql.Config) error {
 	if host, _, err := net.SplitHostPort(cfg.Addr); err == nil && host == "" && cfg.Net != "unix" {
 		return ErrNoHost
 	}
+	for name := range cfg.Params {
+		if lower := strings.ToLower(name); strings.HasPrefix(lower, "auto_increment_") || lower == "autocommit" {
+			return errors.New("sets " + name + ", which oddeven sets itself on every connection; remove it from the DSN")
+		}
+	}
 	return nil
 }
 
@@ -90,11 +95,6 @@ func Prepare(cfg *mysql.Config) (*mysql.Config, error) {
 		return nil, err
 	}
 	c.Params = maps.Clone(c.Params)
-	for name := range c.Params {
-		if lower := strings.ToLower(name); strings.HasPrefix(lower, "auto_increment_") || lower == "autocommit" {
-			return nil, errors.New("sets " + name + ", which oddeven sets itself on every connection; remove it from the DSN")
-		}
-	}
 	c.InterpolateParams = true
 	c.ClientFoundRows = true
 	c.ParseTime = true
