@@ -25,10 +25,11 @@ const (
 	queryShowTickets = "SHOW CREATE TABLE `tickets`"
 	// Locks the server's row until the end of the transaction.
 	queryLockServer = "SELECT `gen` FROM `server` WHERE `id` = 1 FOR UPDATE"
-	queryPeers      = "SELECT `identity`, `server_offset`, `gen`, `server_uuid`, `started_at`, `retired_at` FROM `peers`"
-	// Every sequence, tombstones included. A damaged peak must not fail to be read.
-	querySequences = "SELECT `name`, `rounds`, LEAST(`peak`, 2305843009213693951) AS `peak`, `base`, `birth`, `ceiling`, `description`, `deleted_at`, `gen` = 0 AS `held` FROM `sequences`"
-	queryNumbers   = "SELECT `number` FROM `workers` ORDER BY `number`"
+	queryPeers      = "SELECT `identity`, `server_offset`, `retired_at` FROM `peers`"
+	// Every sequence, tombstones included. A damaged row must not fail to be read.
+	querySequences = "SELECT `name`, LEAST(`rounds`, 2305843009213693951) AS `rounds`, LEAST(`peak`, 2305843009213693951) AS `peak`, " +
+		"LEAST(`base`, 2305843009213693951) AS `base`, `birth`, LEAST(`ceiling`, 2305843009213693951) AS `ceiling`, `description`, `deleted_at`, `gen` = 0 AS `held` FROM `sequences`"
+	queryNumbers = "SELECT `number` FROM `workers` ORDER BY `number`"
 	// Allocations: anything that says which numbers have been given out.
 	queryUsedSequences = "SELECT COUNT(*) FROM `sequences`"
 	queryUsedWorkers   = "SELECT COUNT(*) FROM `workers` WHERE `until_tick` > 0"
@@ -100,12 +101,9 @@ func (m *member) committedTicket(ctx context.Context) (int64, error) {
 }
 
 type peerRow struct {
-	Identity   schema.Identity `db:"identity"`
-	Offset     int64           `db:"server_offset"`
-	Gen        int64           `db:"gen"`
-	ServerUUID string          `db:"server_uuid"`
-	StartedAt  int64           `db:"started_at"`
-	RetiredAt  sql.NullTime    `db:"retired_at"`
+	Identity  schema.Identity `db:"identity"`
+	Offset    int64           `db:"server_offset"`
+	RetiredAt sql.NullTime    `db:"retired_at"`
 }
 
 func (m *member) peers(ctx context.Context) ([]peerRow, error) {

@@ -98,7 +98,6 @@ type Incarnation struct {
 	ServerUUID string `db:"server_uuid"`
 	StartedAt  int64  `db:"started_at"` // Unix seconds of the server's clock
 	Now        int64  `db:"now"`        // the server's time at the reading, Unix seconds
-	MariaDB    bool   `db:"-"`
 }
 
 // Reasons why the server's row cannot be had.
@@ -153,7 +152,6 @@ func ReadIncarnation(ctx context.Context, q sqlx.QueryerContext) (Incarnation, e
 	if err := sqlx.GetContext(ctx, q, &inc, query); err != nil {
 		return inc, fmt.Errorf("read incarnation: %w", err)
 	}
-	inc.MariaDB = maria
 	return inc, nil
 }
 
