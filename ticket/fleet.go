@@ -239,11 +239,15 @@ func (f *Fleet) seen() []sequence {
 	return all
 }
 
-// maxPasses bounds how often a call tries the servers, not counting passes in which
-// one had to be checked again because it changed, within the time that a check may
-// take: a server that is told of a new start of another one is checked again, and in a
-// fleet where several start at once that goes on for a while.
-const maxPasses = 3
+const (
+	// maxPasses bounds how often a call tries the servers.
+	maxPasses = 3
+	// maxChanges is how many passes more it makes in which a server had to be checked
+	// again because it changed, within the time that a check may take: a server that is
+	// told of a new start of another one is checked again, and in a fleet where several
+	// start at once that goes on for a while.
+	maxChanges = 16
+)
 
 // each tries the servers that are up, one after the other, from the next in
 // turn on, those that stall last. When none of them could, it waits for those that
@@ -259,7 +263,7 @@ func (f *Fleet) each(ctx context.Context, try func(*server) error) error {
 	}
 	start, began := int(f.turn.Add(1)%uint64(len(f.servers))), time.Now()
 	errs := make([]error, len(f.servers))
-	for passes := 0; ; {
+	for passes, changes := 0, 0; ; {
 		stays := make([]bool, len(f.servers)) // failed, and is up nevertheless
 		changed := false
 		for _, at := range f.order(start) {
@@ -278,7 +282,9 @@ func (f *Fleet) each(ctx context.Context, try func(*server) error) error {
 			}
 			changed = changed || isChange(errs[at])
 		}
-		if !changed || time.Since(began) > checkFor*f.cfg.Timeout {
+		if changed && changes < maxChanges && time.Since(began) <= checkFor*f.cfg.Timeout {
+			changes++
+		} else {
 			passes++
 		}
 		if passes == maxPasses {
