@@ -24,7 +24,8 @@ type Source interface {
 	// Reserve reserves count rounds in a row, all above floor and above
 	// everything that the same server has reserved before. It may return fewer,
 	// but at least one, when the end of the sequence is near or the sequence is
-	// small, and ErrExhausted at the end. When it returns an error nobody may use what may have been reserved.
+	// small, and ErrExhausted at the end. When it returns an error nobody may use what
+	// may have been reserved.
 	Reserve(ctx context.Context, floor, count int64) (Range, error)
 }
 
