@@ -50,7 +50,7 @@ func create(ctx context.Context, fleet *ticket.Fleet, name string) error {
 	switch {
 	case errors.Is(err, sequence.ErrExists):
 		return nil
-	case ok && failed.Kind == sequence.ErrServers && failed.Err != nil: // one did not answer
+	case ok && errors.Is(failed.Kind, sequence.ErrServers) && failed.Err != nil: // one did not answer
 		return fmt.Errorf("%w: %w", ticket.ErrUnavailable, err)
 	}
 	return err
