@@ -109,6 +109,7 @@ func TestCreatingOnFirstUseNeedsEveryServer(t *testing.T) {
 	servers.Servers[1].Cut()
 	_, err := segment.Open(clienttest.Bounded(t), fleet, orders, segment.Config{Create: true})
 	require.ErrorIs(t, err, sequence.ErrServers)
+	require.ErrorIs(t, err, ticket.ErrUnavailable, "an outage, and no mistake of the caller's")
 	require.Zero(t, clienttest.Count(t, servers.Servers[0], "sequences"))
 }
 
