@@ -68,14 +68,6 @@ func printable(s string) string {
 func (s *fleetStore) grant(ctx context.Context) (hold, error) {
 	g := granting{store: s}
 	err := s.fleet.Do(ctx, g.on)
-	for _, server := range s.fleet.Stats().Servers {
-		// Do does not wait for those that are being checked while others are up.
-		if err != nil && g.fatal == nil && ctx.Err() == nil && server.State == ticket.StateChecking && server.Offset > 0 {
-			if waited := s.fleet.DoOn(ctx, server.Offset, g.on); waited == nil {
-				err = nil
-			}
-		}
-	}
 	switch {
 	case err == nil:
 		return g.got, nil

@@ -158,10 +158,10 @@ func (f *Fleet) draw(ctx context.Context, r *request) error {
 
 // Do runs fn with a verified connection to the next server that is up, and if
 // that fails with the ones after it. It waits for servers that are being checked
-// only if none is up. The context given to fn also ends after
+// only if none that is up could do it. The context given to fn also ends after
 // Config.Timeout. An error that a statement returned takes the server out until
 // it has been checked; after any other error of fn it stays. fn must be prepared
-// to run several times, also twice on one server whose connection had gone stale. Errors: ErrClosed, ctx's own, or
+// to run several times, also on the same server. Errors: ErrClosed, ctx's own, or
 // ErrUnavailable with one *ServerError per server.
 func (f *Fleet) Do(ctx context.Context, fn func(context.Context, *Conn) error) error {
 	return f.each(ctx, func(s *server) error { return s.do(ctx, fn) })
