@@ -39,7 +39,7 @@ func judgeGeneration(f *facts, fleet []*facts) finding {
 	switch {
 	case errors.Is(i.Verdict, ticket.ErrForeign):
 		return cannotTell("Mend what the identity check reports.", "it does not belong to the fleet")
-	case i.Verdict != nil:
+	case errors.Is(i.Verdict, ticket.ErrNotAccepted):
 		problem, remedy := explain(i.Verdict)
 		return bad(remedy, "%s", problem)
 	}
@@ -65,6 +65,9 @@ func judgeFence(f *facts) finding {
 	}
 	i := f.inspection
 	switch {
+	case errors.Is(i.Verdict, ticket.ErrBehind):
+		problem, remedy := explain(i.Verdict)
+		return bad(remedy, "%s", problem)
 	case i.Fence != "" && i.Verdict == nil:
 		return warning("Nothing needs to be done: the next client does it. Until one longest lease has passed the server then grants no worker number.",
 			"the next client will fence it (%s): its numbers go on from %d at least", i.Fence, max(i.Line, i.Top))

@@ -197,6 +197,10 @@ func TestJudgementsOfOneServer(t *testing.T) {
 		}, "generation", Bad, "is another server"},
 		{"NotInspected", func(f *facts) { f.inspection.Err = context.DeadlineExceeded }, "generation", CannotTell, "no answer in time"},
 		{"NotRemembered", func(f *facts) { f.inspection.Remembered = 2 }, "generation", Warning, "3, but the newest that another server remembers is 2"},
+		{"FenceRefused", func(f *facts) {
+			f.inspection.Fence = "restarted"
+			f.inspection.Verdict = &ticket.ServerError{Problem: "too far behind", Remedy: "Decide.", Kind: ticket.ErrBehind}
+		}, "fence", Bad, "too far behind"},
 		{"FencePending", func(f *facts) { f.inspection.Fence = "restarted" }, "fence", Warning, "(restarted)"},
 
 		{"PastTheLine", pastLine, "clock-line", Warning, "tickets: used faster"},
