@@ -137,17 +137,15 @@ func (f *fence) lock(ctx context.Context, tx *txn) error {
 // issued and forgotten.
 func (f *fence) leapTickets(ctx context.Context, tx *txn) error {
 	row := f.survey.row
-	n, line := row.Increment, row.TicketLine()
+	n := row.Increment
 	highest, top, err := readTickets(ctx, tx.Tx)
 	if err != nil {
 		return err
 	}
-	own, reached := roundsFor(top, n), line.At(f.line)
-	for _, p := range f.peers {
-		reached = max(reached, p.row.TicketLine().At(f.line))
-	}
+	own, reached := roundsFor(top, n), ticketLines(row, f.peers, f.line)
 	theirs, ahead := mostTickets(f.peers, f.floor, n)
-	if err := checkBehind(row, top, reached, theirs, ahead); err != nil {
+	// What this client has seen from the server itself is certain, however far it is.
+	if err := checkBehind(row, max(top, f.seen), reached, theirs, ahead); err != nil {
 		return err
 	}
 	floor := max(roundsFor(f.seen, n), theirs)
@@ -163,7 +161,7 @@ func (f *fence) leapTickets(ctx context.Context, tx *txn) error {
 		}
 		own, floor = own+margin, floor+margin
 	}
-	target := min(line.Last, max(own, reached, floor))
+	target := min(row.TicketLine().Last, max(own, reached, floor))
 	row.TicketHour, row.TicketHourRound = f.now/3600, max(target, own)
 	f.survey.row = row
 	if id := row.Class().ID(target); id > top {
@@ -176,6 +174,16 @@ func (f *fence) leapTickets(ctx context.Context, tx *txn) error {
 
 // roundsFor is the first round in which every class of increment n is above id.
 func roundsFor(id, n int64) int64 { return id/n + min(1, id%n) }
+
+// ticketLines is the highest clock line of the tickets of all servers that are known,
+// at a time in Unix seconds.
+func ticketLines(row schema.Server, peers []*survey, now int64) int64 {
+	reached := row.TicketLine().At(now)
+	for _, p := range peers {
+		reached = max(reached, p.row.TicketLine().At(now))
+	}
+	return reached
+}
 
 // mostTickets is the highest round of tickets that is known of other servers, and the
 // one that stands there, nil if only this client has seen it.

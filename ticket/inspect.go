@@ -155,12 +155,8 @@ func (s *survey) behind(peers []*survey) error {
 	for _, p := range peers {
 		latest = max(latest, p.incarnation.Now)
 	}
-	reached := s.row.TicketLine().At(latest)
-	for _, p := range peers {
-		reached = max(reached, p.row.TicketLine().At(latest))
-	}
 	theirs, ahead := mostTickets(peers, 0, s.row.Increment)
-	return checkBehind(s.row, s.top, reached, theirs, ahead)
+	return checkBehind(s.row, s.top, ticketLines(s.row, peers, latest), theirs, ahead)
 }
 
 // querySingleWriter is read by whoever connects from now on.

@@ -242,19 +242,24 @@ func insertSequence(t testing.TB, s *testfleet.Server, name string, rounds int64
 		name, rounds, line.Base, line.Birth, 2*(line.Last+1))
 }
 
+// bornNow is the clock line of a sequence that is created now, by the server's clock.
+func bornNow(t testing.TB, s *testfleet.Server, last int64) schema.ClockLine {
+	t.Helper()
+	return schema.ClockLine{Birth: clienttest.Value(t, s, "SELECT UNIX_TIMESTAMP()"), Last: last}
+}
+
 func TestFenceTakesSequencesToWhatThePeersKnow(t *testing.T) {
 	t.Parallel()
 	servers := clienttest.New(t, 2)
 	one, two := servers.Servers[0], servers.Servers[1]
-	now := clienttest.Value(t, one, "SELECT UNIX_TIMESTAMP()")
-	line := schema.ClockLine{Base: 0, Birth: now, Last: 1<<52 - 1}
-	high := line.At(now) + 12345
+	line := bornNow(t, one, 1<<52-1)
+	high := line.At(line.Birth) + 12345
 	insertSequence(t, one, "a", 10, line)
 	insertSequence(t, two, "a", high, line)
 	insertSequence(t, one, "damaged", 10, line)
 	insertSequence(t, two, "damaged", 1<<51, line)
 	insertSequence(t, one, "bumped", 10, line)
-	insertSequence(t, two, "bumped", 10, schema.ClockLine{Base: 1 << 50, Birth: now, Last: 1<<52 - 1})
+	insertSequence(t, two, "bumped", 10, schema.ClockLine{Base: 1 << 50, Birth: line.Birth, Last: line.Last})
 	clienttest.ForceFence(t, one)
 	clienttest.Open(t, clienttest.Config(t, servers.DSNs()...))
 	require.Equal(t, int64(2), clienttest.Gen(t, one))
@@ -271,8 +276,7 @@ func TestFenceDoesNotGoByARowThatIsHeldBack(t *testing.T) {
 	t.Parallel()
 	servers := clienttest.New(t, 2)
 	one, two := servers.Servers[0], servers.Servers[1]
-	now := clienttest.Value(t, one, "SELECT UNIX_TIMESTAMP()")
-	line := schema.ClockLine{Base: 0, Birth: now, Last: 1<<30 - 1}
+	line := bornNow(t, one, 1<<30-1)
 	for name, rounds := range map[string]int64{"forgot": 50_000, "further": 500_000} {
 		insertSequence(t, one, name, 100_000, line)
 		insertSequence(t, two, name, rounds, line)
@@ -291,9 +295,8 @@ func TestFenceWaitsForWhatAPeerThatAnsweredKnows(t *testing.T) {
 	t.Parallel()
 	servers := clienttest.New(t, 2)
 	one, two := servers.Servers[0], servers.Servers[1]
-	now := clienttest.Value(t, one, "SELECT UNIX_TIMESTAMP()")
-	line := schema.ClockLine{Base: 0, Birth: now, Last: 1<<52 - 1}
-	high := line.At(now) + 1<<40
+	line := bornNow(t, one, 1<<52-1)
+	high := line.At(line.Birth) + 1<<40
 	insertSequence(t, one, "a", 10, line)
 	insertSequence(t, two, "a", high, line)
 	clienttest.ForceFence(t, one)
@@ -310,9 +313,8 @@ func TestFenceCopesWithARowAtTheEndOfItsColumn(t *testing.T) {
 	t.Parallel()
 	servers := clienttest.New(t, 2)
 	one, two := servers.Servers[0], servers.Servers[1]
-	now := clienttest.Value(t, one, "SELECT UNIX_TIMESTAMP()")
-	line := schema.ClockLine{Base: 0, Birth: now, Last: 1<<52 - 1}
-	high := line.At(now) + 12345
+	line := bornNow(t, one, 1<<52-1)
+	high := line.At(line.Birth) + 12345
 	for _, s := range servers.Servers {
 		insertSequence(t, s, "a", 10, line)
 		insertSequence(t, s, "mad", 10, line)
@@ -422,6 +424,26 @@ func TestServerWhoseTicketsAreTooFarBehindStaysOut(t *testing.T) {
 			l.requireUnique(t)
 		})
 	}
+}
+
+// What a client has seen from the server itself is no other counter, however far the
+// server has been put back.
+func TestFenceFollowsWhatTheServerItselfHasIssuedHoweverFar(t *testing.T) {
+	servers := clienttest.New(t, 1)
+	one := servers.Servers[0]
+	fleet := clienttest.Open(t, clienttest.Config(t, servers.DSNs()...))
+	l := &ledger{}
+	l.draw(t, fleet, 10)
+	old := one.Snapshot()
+	const far = int64(1)<<45 + 1
+	clienttest.Exec(t, one, "REPLACE INTO tickets (stub, id) VALUES (0, ?)", far)
+	l.draw(t, fleet, 10)
+	one.RestartFrom(old)
+	clienttest.UntilUp(t, fleet, 0)
+	for _, id := range l.draw(t, fleet, 10) {
+		require.Greater(t, id, far)
+	}
+	l.requireUnique(t)
 }
 
 // The same for a server that this client has not used yet: what it could not be
@@ -555,8 +577,7 @@ func TestFenceAddsTheMarginToWhatThePeersKnowBeyondTheClockLine(t *testing.T) {
 	t.Parallel()
 	servers := clienttest.New(t, 2)
 	one, two := servers.Servers[0], servers.Servers[1]
-	now := clienttest.Value(t, one, "SELECT UNIX_TIMESTAMP()")
-	line := schema.ClockLine{Base: 0, Birth: now, Last: 1<<52 - 1}
+	line := bornNow(t, one, 1<<52-1)
 	insertSequence(t, one, "a", 10, line)
 	insertSequence(t, two, "a", 1<<40, line)
 	clienttest.Exec(t, two, "UPDATE sequences SET peak = 5000 WHERE name = 'a'")
